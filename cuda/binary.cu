@@ -580,11 +580,18 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
     }
 }
 
-/// Behind binary_begin: the products of pieces of large hubs in this state.
-extern "C" __global__ void binary_begin_products(const __grid_constant__ Binary g, uint32_t buffer) {
-    const uint32_t warps = threads_of_grid() / 32, end = g.hub_pieces[g.classes[1]];
-    for (uint32_t piece = thread_of_grid() / 32; piece < end; piece += warps) {
-        multiply_piece(g, FirstVersions{g, buffer}, piece, g.state(buffer));
+/// Behind binary_begin: the products of pieces of large hubs in this state, those of one height, which are `first` up to `end`; their
+/// parts come before them.
+extern "C" __global__ void binary_begin_products(const __grid_constant__ Binary g, uint32_t buffer, uint32_t first,
+                                                 uint32_t end) {
+    const uint32_t warps = threads_of_grid() / 32, pieces = g.hub_pieces[g.classes[1]];
+    const FirstVersions versions = {g, buffer};
+    for (uint32_t piece = first + thread_of_grid() / 32; piece < end; piece += warps) {
+        if (piece < pieces) {
+            multiply_piece(g, versions, piece, g.state(buffer));
+        } else {
+            versions.multiply_parts(pieces, piece - pieces);
+        }
     }
 }
 

@@ -751,6 +751,80 @@ fn versions_of_pieces_by_levels() {
     }
 }
 
+/// What priors of a variable say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Priors {
+    /// One after the other the opposite, so that their product is near one.
+    Balanced,
+    /// All the same, so that no double holds their product, nor, of very many, any message.
+    Extreme,
+    /// Half of them deterministic, more of one kind than of the other.
+    Deterministic,
+}
+
+impl Priors {
+    fn at(self, number: u64) -> f64 {
+        match self {
+            Self::Balanced => [0.3, 0.7][number as usize % 2],
+            Self::Extreme => 1e-3,
+            Self::Deterministic => {
+                [0.4, if number % 16 == 1 { 0.0 } else { 1.0 }][number as usize % 2]
+            }
+        }
+    }
+}
+
+/// A variable with so many priors, with conjunctions among them; their other variables have some factors each.
+fn star_of_priors(count: u64, priors: Priors) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    let conjunctions = 150;
+    let mut added = 0;
+    for number in 0..count {
+        builder.add_prior(0, priors.at(number)).unwrap();
+        while added * count < conjunctions * number {
+            let own = 1 + added;
+            match added % 3 {
+                0 => builder.add_and(own, &[0, 1 + (own * 7) % 90], 0.9, 0.1).unwrap(),
+                1 => builder.add_or(0, &[own, 1 + (own * 5) % 80], 0.7, 0.2).unwrap(),
+                _ => builder.add_and(0, &[own], 0.6, 1e-7).unwrap(),
+            }
+            added += 1;
+        }
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// Pieces of two heights and of three by levels: products of more messages than 32 pieces of 256 have, and 1,024 of them.
+#[test]
+fn pieces_of_pieces_by_levels() {
+    let Some(options) = tested() else { return };
+    let is_emulated = std::env::var_os("FAKE_CUDA").is_some();
+    let all = [Priors::Balanced, Priors::Extreme, Priors::Deterministic];
+    let counts: &[u64] = if is_emulated { &[8_300] } else { &[8_300, 9_000, 262_300] };
+    for (priors, &count) in
+        all.into_iter().flat_map(|priors| counts.iter().map(move |c| (priors, c)))
+    {
+        let graph = star_of_priors(count, priors);
+        let edges = graph.edge_count() as u64;
+        let rank = |edge: u64| (edge.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 5;
+        let ranks: Vec<u64> = (0..edges).map(rank).collect();
+        let custom = Schedule::Custom(Arc::new(Preorder::from_ranks(&graph, &ranks).unwrap()));
+        let schedules = [Schedule::SequentialFixed, custom, Schedule::ForwardBackward];
+        for schedule in schedules.into_iter().take(if is_emulated { 2 } else { 3 }) {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            let what = format!("{count} priors, {priors:?}, {}", schedule.name());
+            sums_and_maxima(&mut pair, [3, 2], &what);
+            for (label, state) in [(21, 1), (2, 0)] {
+                let v = graph.variable_of_label(label).unwrap();
+                pair.both(|session| session.observe(v, state).unwrap());
+            }
+            let request =
+                RunRequest { start: Start::Warm, ..RunRequest::new(StopRule::Iterations(2)) };
+            under_both_policies(&mut pair, &request, &what);
+        }
+    }
+}
+
 /// Messages beyond the range of f64, to and from high-degree variables whose factors are in all blocks, over many
 /// iterations.
 #[test]
@@ -1365,14 +1439,17 @@ fn messages_that_are_zero_by_zero_are_noted() {
 }
 
 /// These tests on two emulated devices: two multiprocessors with little shared memory, and six. Few cases, since emulation is
-/// slow.
+/// slow. By levels, where shared memory does not matter, those that take longest run on the first one only, unless there are to be
+/// many cases.
 #[test]
 fn emulated_devices_do_the_same() {
-    let cases = setting("FASTLBP_TEST_EMULATED_CASES", 4).to_string();
-    let devices = [
-        "capability=70,multiprocessors=2,shared=13",
-        "capability=90,multiprocessors=6,resident=512",
+    let usual = 4;
+    let cases = setting("FASTLBP_TEST_EMULATED_CASES", usual);
+    let others: &[&str] = if cases > usual { &["emulated"] } else { &["emulated", "levels"] };
+    let devices: [(&str, &[&str]); 2] = [
+        ("capability=70,multiprocessors=2,shared=13", &["emulated"]),
+        ("capability=90,multiprocessors=6,resident=512", others),
     ];
-    let variables = [("FASTLBP_TEST_CASES", cases.as_str())];
-    fake_cuda::run_on_emulated_devices("emulated", &devices, &variables);
+    let cases = cases.to_string();
+    fake_cuda::run_on_emulated_devices(&devices, &[("FASTLBP_TEST_CASES", cases.as_str())]);
 }

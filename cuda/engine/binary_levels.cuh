@@ -14,7 +14,8 @@ namespace fastlbp {
 /// input; `second` (the word level_want); and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
-/// only chunk has HubWords. Those of factors of more than 32 variables have a last chunk of NodeWords.
+/// only chunk has HubWords, or a version of a part for each thread. Those of factors of more than 32 variables have a last chunk of
+/// NodeWords.
 struct LevelUnit : LevelUnitData {
     /// Rounds in which threads read a message each, of variables with up to four.
     __device__ __forceinline__ uint32_t rounds() const { return unit_shape_rounds(shape); }
@@ -44,17 +45,6 @@ struct LevelUnit : LevelUnitData {
                (is_certain_half(high) && this->range() != 0);
     }
 };
-
-/// The number of this thread in its warp, kept in a register.
-__device__ __forceinline__ uint32_t lane_of_warp() {
-#ifdef __CUDA_ARCH__
-    uint32_t lane;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-    return lane;
-#else
-    return threadIdx.x % 32;
-#endif
-}
 
 /// What is found in a pass, for each warp of a block.
 __device__ __forceinline__ Tally *&tally_of_pass() {
@@ -245,9 +235,10 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
 }
 
 __device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
-    __shared__ UnusualUnits all[32];
+    __shared__ UnusualUnits all[LEVEL_THREADS / 32];
     return all[threadIdx.x / 32];
 }
+static_assert(UNUSUAL_WORDS == 32, "each thread of a warp has one");
 
 /// Notes that a unit of a warp is unusual; all of its threads call this.
 __device__ __forceinline__ void note_unusual(uint64_t &units, uint64_t bit, uint32_t lane) {
@@ -271,18 +262,18 @@ struct LevelQueue {
         return LevelUnit{unit.x, unit.y};
     }
 
-    /// The words of a unit's first hubs.
+    /// The words of a unit's first hubs, or of its first one in pieces.
     static __device__ __forceinline__ HubWords load_hub(const Binary &g, const LevelUnit &unit, uint32_t lane) {
-        return unit.wide_rounds() > 0 ? load_words(g.level_words + unit.first_hub() * 32 + lane)
-                                      : HubWords{0, HUB_NOTHING, 0, 0};
+        return (unit.wide_rounds() | unit.giants()) != 0 ? load_words(g.level_words + unit.first_hub() * 32 + lane)
+                                                         : HubWords{0, HUB_NOTHING, 0, 0};
     }
 
     __device__ __forceinline__ void fill(const Binary &g) {
         const uint32_t warp = thread_of_grid() / 32, lane = threadIdx.x % 32;
+        unusual_units_of_warp().words[lane] = g.level_unusual[warp].words[lane];
         if (lane == 0) {
             begin = g.level_starts[warp];
             end = g.level_starts[warp + 1];
-            unusual_units_of_warp() = g.level_unusual[warp];
             if (begin != end) {
                 unit = load(g, begin);
                 next = load(g, begin + 1);
@@ -299,9 +290,8 @@ struct LevelQueue {
     /// Leaves to the next launch what was found of units: each that has to be sent twice makes others wait.
     static __device__ __forceinline__ void keep(const Binary &g) {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) {
-            g.level_unusual[thread_of_grid() / 32] = unusual_units_of_warp();
-        }
+        const uint32_t lane = threadIdx.x % 32;
+        g.level_unusual[thread_of_grid() / 32].words[lane] = unusual_units_of_warp().words[lane];
     }
 };
 
@@ -432,9 +422,9 @@ struct LevelWork {
         return true;
     }
 
-    /// A unit that is usual; `hub` are the words of its first round of hubs. MANY: it may have several such rounds, each of
-    /// which is read while the one before is waited for, or a hub in pieces. SOFT: some variable has soft evidence. Calls `begun` when messages are on
-    /// their way. Returns whether that was right: if not, all of it is to be done again.
+    /// A unit that is usual; `hub` are the words of its first round of hubs, or else of its hub in pieces. MANY: it may have several
+    /// such rounds, each of which is read while the one before is waited for, or a hub in pieces. SOFT: some variable has soft
+    /// evidence. Calls `begun` when messages are on their way. Returns whether that was right: if not, all of it is to be done again.
     template <bool MANY, bool SOFT, class Begun>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub, const Begun &begun) const {
@@ -443,13 +433,12 @@ struct LevelWork {
         const bool few = unit.has_few(), in_pieces = MANY && unit.giants() > 0;
         const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
-        PieceShare above = {{1.0, 0}, true};
+        PieceShare above = PieceShare::none();
         HubReadings wide[MANY ? 2 : 1];
         if (in_pieces) {
-            const HubWords giant = load_words(chunk + hubs * 32);
+            const HubWords giant = hubs > 0 ? load_words(chunk + hubs * 32) : hub;
             // Products of other pieces than the factor's are there long before.
-            above = share_above_piece(places.buffer, versions_behind(chunk + hubs * 32 - lane), giant);
-            fits &= above.is_near;
+            above = share_above_piece(places.buffer, chunk + hubs * 32 - lane, giant);
             wide[0].start(places, giant, false);
         } else {
             wide[0].start(places, hub, false);
@@ -485,8 +474,8 @@ struct LevelWork {
             for (; next + 1 < hubs; ++next) {
                 wait_before(places, wide[0], wide[1]);
                 last.look_again();
-                fits &= take_hubs<1>(wide, above, of_wide, few, input.wanted, partial);
-                above = PieceShare{{1.0, 0}, true};
+                fits &= take_hubs<1>(wide, above.above, of_wide, few, input.wanted, partial);
+                above.above = Share{1.0, 0};
                 of_wide[0] = rounds + next;
                 wide[0] = wide[1];
                 wide[1].start(places, words_after, false);
@@ -494,26 +483,34 @@ struct LevelWork {
             }
             wait_for(places, wide[0], wide[1]);
             last.look_again();
-            of_wide[1] = hubs > 0 ? rounds + next : Wanted::NOWHERE;
-            fits &= take_hubs<2>(wide, above, of_wide, few, input.wanted, partial);
+            of_wide[1] = rounds + next;
+            // Most units with a hub in pieces have no other one.
+            fits &= hubs > 0 ? take_hubs<2>(wide, above.above, of_wide, few, input.wanted, partial)
+                             : take_hubs<1>(wide, above.above, of_wide, few, input.wanted, partial);
         } else if (hubs > 0) {
-            fits &= take_hubs<1>(wide, above, of_wide, few, input.wanted, partial);
+            fits &= take_hubs<1>(wide, above.above, of_wide, few, input.wanted, partial);
         }
-        partial.decide();
+        const bool of_pieces = MANY && input.wanted.round == rounds + hubs;
+        partial.decide(of_pieces ? above.exponent : 0);
         last.wait();
-        fits &= partial.complete(last.value(), input.value);
+        Completed completed;
+        fits &= partial.complete(last.value(), completed);
+        input.value = completed.plain();
+        const bool is_near = fits;
+        fits &= completed.is_plain();
         if (SOFT) {
             fits &= input.multiply(soft.own);
         }
         if (send_if(fits, lane, unit, input)) {
             return true;
         }
-        // Where variables' messages are right, it was the factors that doubles do not do for.
-        if (SOFT || !__all_sync(~0u, fits)) {
+        // Where variables' messages are right, no doubles did for them, or for the factors.
+        if (SOFT || !__all_sync(~0u, is_near)) {
             return false;
         }
-        Packed value = input.value;
-        bool is_right = high_half(value.bits) < HIGH_INFINITY || value == Packed::infinity();
+        Packed value = completed.packed();
+        const uint64_t product = to_bits(completed.product);
+        bool is_right = high_half(product) < HIGH_INFINITY || product == INFINITY_BITS;
         FASTLBP_UNROLL
         for (int i = 0; i < 2; ++i) {
             // What the one other factor of a variable has sent may be no double.
@@ -617,8 +614,8 @@ struct LevelWork {
         }
         for (uint32_t i = 0; i < unit.giants(); ++i) {
             const HubWords giant = load_words(chunk + lane);
-            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, versions_behind(chunk), giant), soft);
-            chunk += 32 * chunks_of_giant(giant);
+            input.take_sent(rounds + wide_rounds + i, message_of_pieces(places, chunk, giant), soft);
+            chunk += 32 * CHUNKS_OF_GIANT;
         }
         if (OPTIONS && unit.is_of_node()) {
             serve_node(work, load_words(chunk + lane), input.slot, input.second, input.value.bits, input.old.bits);
@@ -642,15 +639,20 @@ struct LevelWork {
         }
     }
 
-    /// The product of a piece of a hub.
+    /// The product of a piece of a hub, or of a piece's parts; then the last word is 1.
     static __device__ __noinline__ void multiply(LevelWork work, HubWords words) {
         const Places &places = work.places;
-        HubReadings readings;
-        readings.start(places, words, true);
-        wait_for(places, readings);
-        Packed values[8];
-        readings.take(values);
-        const Product product = product_of_piece(values);
+        Product product;
+        if (words.w != 0) {
+            product = product_of_parts(places.buffer, words.x);
+        } else {
+            HubReadings readings;
+            readings.start(places, words, true);
+            wait_for(places, readings);
+            Packed values[8];
+            readings.take(values);
+            product = product_of_piece(values);
+        }
         if (lane_of_warp() == 0) {
             send_version(places, words.z, product);
         }

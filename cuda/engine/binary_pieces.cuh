@@ -14,14 +14,9 @@ __device__ __forceinline__ void hand_over_product(uint64_t *to, const Product &p
                         sign));
 }
 
-/// The product that was handed over in these words, without its sign.
-__device__ __forceinline__ Product product_of_words(uint64_t significand, uint64_t other) {
-    return Product{from_bits(significand), static_cast<int32_t>(static_cast<uint32_t>(other)),
-                   static_cast<uint32_t>(other >> 32) & 0xffff, static_cast<uint32_t>(other >> 48)};
-}
-
 /// Products that were handed over, as soon as all are there: they are looked for together, since one after the other would take
-/// as long again for each. The source looks for each, or leaves it one; it knows their sign, and the block if passes run ahead.
+/// as long again for each. The source looks for each, or leaves it one; it knows their sign, the block if passes run ahead, and what
+/// words mean that have no sign.
 template <class Source, int COUNT>
 __device__ __forceinline__ void read_products(const Source &source, Product (&products)[COUNT]) {
     uint64_t significands[COUNT], others[COUNT];
@@ -55,7 +50,7 @@ __device__ __forceinline__ void read_products(const Source &source, Product (&pr
     }
     FASTLBP_UNROLL
     for (uint32_t i = 0; i < COUNT; ++i) {
-        products[i] = product_of_words(with_sign(significands[i], source.sign()), with_sign(others[i], source.sign()));
+        products[i] = source.product(with_sign(significands[i], source.sign()), with_sign(others[i], source.sign()));
     }
 }
 
@@ -116,13 +111,16 @@ struct Pieces {
                 look_for_two(pieces.own + 2 * (first + i), significand, other);
             }
         }
+        static __device__ __forceinline__ Product product(uint64_t significand, uint64_t other) {
+            return Product{from_bits(significand), static_cast<int32_t>(static_cast<uint32_t>(other)),
+                           static_cast<uint32_t>(other >> 32) & 0xffff, static_cast<uint32_t>(other >> 48)};
+        }
     };
 };
 
 /// The product of the pieces from `first` on, as many as a power of two, in the shape of the tree; those from
 /// `end` on are neutral. Eight at a time are under way.
-template <class AnyPieces>
-__device__ __forceinline__ Product product_of_pieces(const AnyPieces &pieces, uint32_t first, uint32_t size,
+__device__ __forceinline__ Product product_of_pieces(const Pieces &pieces, uint32_t first, uint32_t size,
                                                      uint32_t end) {
     Product sums[24];
     int depth = 0;
@@ -156,8 +154,7 @@ __device__ __forceinline__ uint32_t pieces_of_thread(uint32_t first, uint32_t en
 
 /// The product of all pieces from `first` to `end` but `own`, by a warp. Any number of them: the warp takes them as 32 equal
 /// parts, then the part in which `own` is, and so on, in the shape of the tree.
-template <class AnyPieces>
-__device__ __noinline__ Product far_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end,
+__device__ __noinline__ inline Product far_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
                                                         uint32_t own) {
     uint32_t size = pieces_of_thread(first, end);
     Product rest = Product::neutral();
@@ -174,18 +171,6 @@ __device__ __noinline__ Product far_other_pieces(const AnyPieces &pieces, uint32
     }
 }
 
-/// The product of all pieces from `first` to `end`, by a warp, in the shape of the tree, which that of one piece and all others
-/// has not.
-__device__ __noinline__ inline Product product_of_all_pieces(const Pieces &pieces, uint32_t first, uint32_t end) {
-    const uint32_t size = pieces_of_thread(first, end);
-    Product total = product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end);
-    FASTLBP_UNROLL
-    for (int level = 0; level < 5; ++level) {
-        total = combine(total, shuffle_xor(total, 1 << level));
-    }
-    return total;
-}
-
 /// Most pieces of which each thread of a warp can have eight, with counts of 16 bits.
 constexpr uint32_t WARP_PIECES = 255;
 
@@ -194,10 +179,58 @@ __device__ __forceinline__ bool is_far(int32_t exponent) {
     return static_cast<uint32_t>(exponent + (1 << 22)) >= 1u << 23;
 }
 
+/// The product of those that the threads of a warp have, in the shape of the tree.
+__device__ __forceinline__ Product product_of_warp(Product product) {
+    FASTLBP_UNROLL
+    for (int level = 0; level < 5; ++level) {
+        product = combine(product, shuffle_xor(product, 1 << level));
+    }
+    return product;
+}
+
+/// Products that the threads of a warp have, one each: in the shape of the tree, that of all, and that of what is above and of all but
+/// the one of a thread.
+struct ProductsOfWarp {
+    Product own;
+    bool far;
+
+    explicit __device__ __forceinline__ ProductsOfWarp(const Product &product) : own(product) {
+        // Sums of 32 counts must fit 16 bits.
+        constexpr uint32_t MOST_CERTAIN = 2047;
+        const int32_t exponent = static_cast<int32_t>(product.exponent);
+        far = __any_sync(~0u, (exponent != product.exponent) | is_far(exponent) |
+                                  ((product.zeros | product.infinities) > MOST_CERTAIN));
+    }
+
+    __device__ __forceinline__ Product total() const {
+        if (!far) {
+            return climbed().total();
+        }
+        return product_of_warp(own);
+    }
+
+    __device__ __forceinline__ Product without(int thread, const Product &above) const {
+        return far ? product_without(own, thread, above) : shuffle(climbed().above_from(above), thread);
+    }
+
+  private:
+    __device__ __forceinline__ Ascent climbed() const {
+        Ascent ascent;
+        ascent.climb(Part{own.significand, static_cast<int32_t>(own.exponent), own.zeros << 16 | own.infinities}, 32);
+        return ascent;
+    }
+};
+
+/// The product of all pieces from `first` to `end`, by a warp, in the shape of the tree, which that of one piece and all others
+/// has not.
+__device__ __noinline__ inline Product product_of_all_pieces(const Pieces &pieces, uint32_t first, uint32_t end) {
+    const uint32_t size = pieces_of_thread(first, end);
+    return product_of_warp(product_of_pieces(pieces, first + threadIdx.x % 32 * size, size, end));
+}
+
 /// The same for at most FEW_PIECES, two to a thread.
 constexpr uint32_t FEW_PIECES = 64;
-template <class AnyPieces>
-__device__ __forceinline__ Product few_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+__device__ __forceinline__ Product few_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
     Product products[2];
     pieces.read(first + 2 * (threadIdx.x % 32), end, products);
     const int32_t exponents[2] = {static_cast<int32_t>(products[0].exponent),
@@ -222,8 +255,7 @@ __device__ __forceinline__ Product few_other_pieces(const AnyPieces &pieces, uin
 }
 
 /// The same for any number. The pieces lie on the threads as messages do.
-template <class AnyPieces>
-__device__ __noinline__ Product many_other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end,
+__device__ __noinline__ inline Product many_other_pieces(const Pieces &pieces, uint32_t first, uint32_t end,
                                                          uint32_t own) {
     if (end - first > WARP_PIECES) {
         return far_other_pieces(pieces, first, end, own);
@@ -266,10 +298,9 @@ __device__ __noinline__ Product many_other_pieces(const AnyPieces &pieces, uint3
                    static_cast<int>((own - first) / 8));
 }
 
-template <class AnyPieces>
-__device__ __forceinline__ Product other_pieces(const AnyPieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
+__device__ __forceinline__ Product other_pieces(const Pieces &pieces, uint32_t first, uint32_t end, uint32_t own) {
     return end - first <= FEW_PIECES ? few_other_pieces(pieces, first, end, own)
-                             : many_other_pieces(pieces, first, end, own);
+                                     : many_other_pieces(pieces, first, end, own);
 }
 
 /// The leaves of a piece of a large hub. Returns whether this thread has some, and where they begin.
@@ -282,8 +313,8 @@ __device__ __forceinline__ bool load_piece(const Binary &g, uint32_t piece, uint
 }
 
 /// The first half of what a warp does with a large hub's piece where the state is measured: its product.
-template <class AnyPieces>
-__device__ __forceinline__ void multiply_piece(const Binary &g, const AnyPieces &pieces, uint32_t piece,
+template <class Products>
+__device__ __forceinline__ void multiply_piece(const Binary &g, const Products &products, uint32_t piece,
                                                const Packed *from) {
     Leaves leaves;
     uint32_t slot;
@@ -291,7 +322,7 @@ __device__ __forceinline__ void multiply_piece(const Binary &g, const AnyPieces 
     Ascent ascent;
     ascent.climb(leaves.total(), 32);
     if (threadIdx.x % 32 == 0) {
-        pieces.set(piece, ascent.total());
+        products.set(piece, ascent.total());
     }
 }
 

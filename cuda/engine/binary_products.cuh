@@ -79,6 +79,25 @@ __device__ __forceinline__ bool is_in_range_or_certain(Packed value, uint32_t ra
     return is_in_range(value, range) | is_certain_half(high_half(value.bits));
 }
 
+/// What a variable sends, with an exponent that is still to be added.
+struct Completed {
+    double product;
+    int32_t exponent;
+
+    /// As a message that is stored as a double, if it is one.
+    __device__ __forceinline__ Packed plain() const {
+        return Packed{to_bits(product) + (static_cast<uint64_t>(static_cast<int64_t>(exponent)) << 52)};
+    }
+    __device__ __forceinline__ bool is_plain() const {
+        const int32_t top = static_cast<int32_t>(to_bits(product) >> 52) - static_cast<int32_t>(BIAS) + exponent;
+        return (static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (exponent == 0);
+    }
+    /// As any message.
+    __device__ __forceinline__ Packed packed() const {
+        return is_plain() ? plain() : Far::normalise(product, exponent).packed();
+    }
+};
+
 /// What a variable sends but for the last message: the products that it meets. An exponent is still to be added, which counts
 /// certain messages as well.
 struct Partial {
@@ -118,41 +137,36 @@ struct Partial {
         range = meant ? other.range : range;
     }
 
-    /// Certain messages that an exponent counts decide; where they disagree, the product is no number.
-    __device__ __forceinline__ void decide() {
+    /// Certain messages that an exponent counts decide; where they disagree, the product is no number. If there are none, `more` is
+    /// added to the exponent.
+    __device__ __forceinline__ void decide(int32_t more) {
         const uint32_t counts = static_cast<uint32_t>(exponent + EXPONENT_ZERO / 2) / EXPONENT_ZERO;
         const bool infinite = counts >= EXPONENT_INFINITY / EXPONENT_ZERO;
         const bool none = counts % (EXPONENT_INFINITY / EXPONENT_ZERO) != 0;
         const double only = from_bits(!infinite ? 0 : none ? ~uint64_t(0) : INFINITY_BITS);
         above = counts == 0 ? above : only;
-        exponent = counts == 0 ? exponent : 0;
+        exponent = counts == 0 ? exponent + more : 0;
     }
 
     /// With the last message, or a one; returns whether that was right. What is not met is one: multiplying by it is
     /// faster than a branch.
-    __device__ __forceinline__ bool complete(Packed last, Packed &value) const {
+    __device__ __forceinline__ bool complete(Packed last, Completed &completed) const {
         // Zero and infinity have no exponent.
         const bool is_certain = is_certain_half(high_half(last.bits));
-        const int32_t more = is_certain ? 0 : exponent;
         double product = last.plain();
         product = product * up[0];
         product = product * up[1];
         product = above * product;
         product = product * down[1];
         product = product * down[0];
-        const uint64_t bits = to_bits(product);
-        value = Packed{bits + (static_cast<uint64_t>(static_cast<int64_t>(more)) << 52)};
-        const int32_t top = static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS) + more;
-        return (is_in_range(last, range) | is_certain) &
-               ((static_cast<uint32_t>(top + PLAIN_EXPONENT) <= 2 * PLAIN_EXPONENT) | (more == 0));
+        completed = Completed{product, is_certain ? 0 : exponent};
+        return is_in_range(last, range) | is_certain;
     }
 };
 
 /// Where a thread finds what a variable sends: in another one, in this round, and how far away the last message is.
 struct Wanted {
     uint32_t round, thread, last;
-    /// No round that is wanted.
-    static constexpr uint32_t NOWHERE = 1 << 5;
 };
 
 /// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
@@ -374,17 +388,19 @@ __device__ __forceinline__ Partial partial_of_eight(const HubWords &words, const
     return partial;
 }
 
-/// What is above the messages of hubs that threads read: the share of those of other pieces, and whether it is not too far from
-/// one.
+/// What is above the messages of hubs that threads read, those of other pieces: their share, with certain ones as in Partial but no
+/// exponent; and the exponent.
 struct PieceShare {
     Share above;
-    bool is_near;
+    int32_t exponent;
+
+    static __device__ __forceinline__ PieceShare none() { return PieceShare{{1.0, 0}, 0}; }
 };
 
 /// Takes over what hubs send that are read in N rounds, side by side; `top` is above those of the first. Returns whether
 /// that was right. `few`: none has more than 2^FEW_LEVELS threads.
 template <int N>
-__device__ __forceinline__ bool take_hubs(const HubReadings *readings, const PieceShare &top, const uint32_t *rounds,
+__device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Share &top, const uint32_t *rounds,
                                           bool few, const Wanted &wanted, Partial &partial) {
     Packed values[N][8];
     bool is_right = true;
@@ -414,7 +430,7 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Pie
     }
     FASTLBP_UNROLL
     for (int n = 0; n < N; ++n) {
-        const Share above = shares[n].others(n == 0 ? top.above : Share{1.0, 0});
+        const Share above = shares[n].others(n == 0 ? top : Share{1.0, 0});
         Partial of_hub = partial_of_eight(readings[n].words, values[n], above);
         of_hub.exponent += exponents[n].of_others;
         of_hub.range = RANGE_OF_LAST;

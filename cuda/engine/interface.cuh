@@ -325,14 +325,14 @@ constexpr uint32_t HUB_READING_LAST_BITS_MASK = 0xff0000;
 /// Instead of messages there are ones, as in the places of last ones.
 constexpr uint32_t HUB_NOTHING = 0xff0000;
 
-/// Behind the words of a factor's own piece of a hub, one for each piece: the slot where its version is, and whether that is of
-/// this pass.
-constexpr uint32_t VERSION_SLOT_MASK = 0x7fffffff;
-#define version_slot(word) ((word) & VERSION_SLOT_MASK)
+/// Behind the words of a factor's own piece of a hub, 32 for each height: the place where a piece's version is, and whether that
+/// is of this pass.
+constexpr uint32_t VERSION_PLACE_MASK = 0x7fffffff;
+#define version_place(word) ((word) & VERSION_PLACE_MASK)
 constexpr uint32_t VERSION_NEW = 0x80000000;
 #define version_new(word) (((word) & VERSION_NEW) != 0)
 
-/// There is none, of the own one.
+/// There is none, of the own one and of those that are not there.
 constexpr uint32_t VERSION_NONE = 0xffffffff;
 
 /// `LevelUnit::shape`.
@@ -410,7 +410,7 @@ constexpr uint32_t LEVEL_STATES = 5;
 /// Threads of a block by levels: few, as each needs many registers and most of them wait.
 constexpr uint32_t LEVEL_THREADS = 256;
 /// Words of 64 units each in which a warp notes the unusual ones.
-constexpr uint32_t UNUSUAL_WORDS = 4;
+constexpr uint32_t UNUSUAL_WORDS = 32;
 /// Bytes of shared memory at most that blocks have besides what is at home.
 constexpr uint32_t FLOOD_SHARED = 8192;
 /// Most passes that run ahead at a time where contradictions do not end the run.
@@ -528,10 +528,10 @@ FASTLBP_FIELD(LevelUnitData, shape, 4);
 
 /// A bit for each of a warp's units that could not be sent the usual way once; those 64 * UNUSUAL_WORDS apart share one.
 struct UnusualUnits {
-    uint64_t words[4];
+    uint64_t words[32];
 };
 
-static_assert(sizeof(UnusualUnits) == 32, "UnusualUnits");
+static_assert(sizeof(UnusualUnits) == 256, "UnusualUnits");
 FASTLBP_FIELD(UnusualUnits, words, 0);
 
 struct Binary;
@@ -623,12 +623,14 @@ struct BinaryData {
     /// Where all messages are sent at once: what is found of AHEAD_AT_MOST states and one more, if passes run ahead.
     Tally *tallies_ahead;
     /// By levels: of each of so many warps, which of its units are unusual, from launch to launch of a run; the products of
-    /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; and by piece the
-    /// place of the product of all its messages (see binary_versions.cuh).
+    /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; by piece, those of all
+    /// heights one after the other, the place of the product of all its messages; and of each piece above the lowest ones the number
+    /// of its first part among these, and the end (see binary_versions.cuh).
     UnusualUnits *level_unusual;
     uint64_t *level_products;
     uint64_t product_stride;
     const uint32_t *piece_places;
+    const uint32_t *piece_parts;
     uint32_t level_warps;
     /// Where all messages are sent at once, the number of pieces of large factors; of each, for passes from either buffer, its body
     /// (see binary_large_factors.cuh).
@@ -639,7 +641,7 @@ struct BinaryData {
     uint64_t node_stride;
 };
 
-static_assert(sizeof(BinaryData) == 488, "BinaryData");
+static_assert(sizeof(BinaryData) == 496, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -702,11 +704,12 @@ FASTLBP_FIELD(BinaryData, level_unusual, 424);
 FASTLBP_FIELD(BinaryData, level_products, 432);
 FASTLBP_FIELD(BinaryData, product_stride, 440);
 FASTLBP_FIELD(BinaryData, piece_places, 448);
-FASTLBP_FIELD(BinaryData, level_warps, 456);
-FASTLBP_FIELD(BinaryData, factor_pieces, 460);
-FASTLBP_FIELD(BinaryData, factor_bodies, 464);
-FASTLBP_FIELD(BinaryData, level_nodes, 472);
-FASTLBP_FIELD(BinaryData, node_stride, 480);
+FASTLBP_FIELD(BinaryData, piece_parts, 456);
+FASTLBP_FIELD(BinaryData, level_warps, 464);
+FASTLBP_FIELD(BinaryData, factor_pieces, 468);
+FASTLBP_FIELD(BinaryData, factor_bodies, 472);
+FASTLBP_FIELD(BinaryData, level_nodes, 480);
+FASTLBP_FIELD(BinaryData, node_stride, 488);
 
 #endif
 

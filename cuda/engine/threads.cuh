@@ -50,6 +50,17 @@ FASTLBP_DEVICE T shuffle_from(T value, uint32_t lane) {
 /// Whether this holds for all lanes of a warp; all call it.
 FASTLBP_DEVICE bool all_of_warp(bool holds) { return __all_sync(~0u, holds) != 0; }
 
+/// The number of this thread in its warp, kept in a register.
+__device__ __forceinline__ uint32_t lane_of_warp() {
+#ifdef __CUDA_ARCH__
+    uint32_t lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+#else
+    return threadIdx.x % 32;
+#endif
+}
+
 /// A word that others change. Nothing is ordered by that.
 __device__ __forceinline__ uint32_t load_relaxed(const uint32_t *at) {
 #ifdef __CUDA_ARCH__

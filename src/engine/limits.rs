@@ -4,10 +4,12 @@ use crate::model::FactorGraph;
 
 /// Most variables of a conjunction that a warp takes at once: larger ones are in pieces, and by levels trees.
 pub(super) const MOST_VARIABLES: usize = 32;
-/// Messages of a variable of many factors whose product is computed once for all messages that need it.
+/// Messages of a variable of many factors whose product is computed once for all messages that need it; and how many such products
+/// have a product in turn, and so on.
 pub(super) const PIECE: usize = 256;
-/// By levels, most words of what is to be read: 1 GiB.
-pub(super) const MOST_LEVEL_WORDS: usize = 1 << 28;
+pub(super) const PARTS: usize = 32;
+/// By levels, most words of what is to be read: 2 GiB.
+pub(super) const MOST_LEVEL_WORDS: usize = 1 << 29;
 
 /// How many of a graph's edges are of conjunctions of more than [`MOST_VARIABLES`]. O(factors).
 pub(super) fn edges_of_large_factors(graph: &FactorGraph) -> usize {

@@ -33,20 +33,20 @@ pub fn fake_driver() -> Option<TempDir> {
     compile("cc", &flags, &["fake_driver.c"], &library).then_some(directory)
 }
 
-/// Runs the tests of this program, but for those that have `except` in their names, in a process of its own
-/// in which the processor emulates a device: the kernels of cuda/*.cu as they are. Once for each of the
-/// `settings` of the fake driver, and with these variables.
+/// Runs the tests of this program in processes of their own in which the processor emulates a device: the kernels of cuda/*.cu
+/// as they are. Once for each of the `devices`: the settings of the fake driver, and words of the names of tests that are left out
+/// there; and with these variables.
 #[allow(dead_code, reason = "not all test files use it")]
-pub fn run_on_emulated_devices(except: &str, settings: &[&str], variables: &[(&str, &str)]) {
+pub fn run_on_emulated_devices(devices: &[(&str, &[&str])], variables: &[(&str, &str)]) {
     let Some(directory) = fake_driver() else { return };
     let kernels = directory.path().join("kernels.so");
     let flags = ["-std=c++17", "-O1", "-g1", "-w"];
     if !compile("c++", &flags, &["emulated_binary.cpp", "emulated_general.cpp"], &kernels) {
         return;
     }
-    for settings in settings {
+    for (settings, left_out) in devices {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--skip", except])
+            .args(left_out.iter().flat_map(|name| ["--skip", name]))
             .env_remove("FASTLBP_DEVICE")
             .env_remove("FASTLBP_TEST_BACKEND")
             .env("LD_LIBRARY_PATH", directory.path())

@@ -1,7 +1,7 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
 use crate::engine::limits::{
-    MOST_LEVEL_WORDS, PIECE, edges_of_large_factors, large_arities, serves_large_factors,
+    MOST_LEVEL_WORDS, PARTS, PIECE, edges_of_large_factors, large_arities, serves_large_factors,
 };
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
@@ -137,7 +137,7 @@ impl Workload {
         let degrees = (0..graph.variable_count()).map(|v| graph.degree(v));
         let high_degrees = degrees.filter(|&degree| degree >= costs.high_degree.least);
         let high_degree_reads = high_degrees.fold([0.0; 2], |[all, with_pieces], degree| {
-            let each = degree.min(PIECE + degree / PIECE);
+            let each = degree.min(PIECE + PARTS * heights_of_pieces(degree));
             let degree = degree as f64;
             [all + degree * degree, with_pieces + degree * each as f64]
         });
@@ -155,6 +155,17 @@ impl Workload {
             ],
         }
     }
+}
+
+/// How many times the messages of a variable are taken together until [`PARTS`] products are left.
+fn heights_of_pieces(degree: usize) -> usize {
+    let mut pieces = degree.div_ceil(PIECE);
+    let mut heights = 1;
+    while pieces > PARTS {
+        pieces = pieces.div_ceil(PARTS);
+        heights += 1;
+    }
+    heights
 }
 
 /// How the messages of an iteration follow each other.

@@ -60,8 +60,8 @@ impl OfHubs {
         let width = slots.next_power_of_two();
         let of_warp = width.min(WARP_LEAVES) / THREAD_LEAVES as usize;
         let words = 4 * slots.div_ceil(THREAD_LEAVES as usize).next_multiple_of(of_warp);
-        let versions = slots.div_ceil(WARP_LEAVES).next_multiple_of(CHUNK);
-        let (giants, others) = if width > WARP_LEAVES { (CHUNK + versions, 0) } else { (0, words) };
+        // The words of its own piece, and of the products of others.
+        let (giants, others) = if width > WARP_LEAVES { (2 * CHUNK, 0) } else { (0, words) };
         Self { threads: width / THREAD_LEAVES as usize, giants, others }
     }
 

@@ -12,6 +12,7 @@ use crate::engine::cuda::interface::words::{
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
 use crate::model::FactorGraph;
+use std::ops::Range;
 
 /// Most factors of a unit.
 const MOST_FACTORS: usize = WARP / 4;
@@ -80,49 +81,75 @@ impl Threads {
     }
 }
 
-/// The units of a level, the longest first.
-pub(super) fn units_of(
-    versions: &Versions<'_>, ranks: &Ranks<'_>, items: Vec<Item>, level: u32, warps: usize,
-) -> Result<Vec<Unit>> {
-    let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
-    let mut sorted: Vec<(Threads, Item)> =
-        collected(items.into_iter().map(|item| (Threads::new(ranks, &item), item)))?;
-    // Those that stay alone come first; then factors of one width together, and of these those with hubs.
-    sorted.sort_unstable_by_key(|(threads, item)| {
-        let alone = !threads.can_share();
-        let levels = if alone { 0 } else { thread_levels(arity(item)) };
-        (std::cmp::Reverse((alone, levels, *threads)), item.number)
-    });
-    let alone = sorted.partition_point(|(threads, _)| !threads.can_share());
-    let (hubs, others) = sorted.split_at(alone);
-    let mut units: Vec<Unit> = room(sorted.len())?;
-    for (_, item) in hubs {
-        units.push(Unit::new(versions, ranks, &[item], level)?);
+/// The items of a level in the groups that warps take together, the longest first.
+pub(super) struct Groups {
+    items: Vec<Item>,
+    /// Where each group ends.
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    /// Of all items of a level, for so many warps.
+    pub(super) fn new(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Result<Self> {
+        let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
+        let mut sorted: Vec<(Threads, Item)> =
+            collected(items.into_iter().map(|item| (Threads::new(ranks, &item), item)))?;
+        // Those that stay alone come first; then factors of one width together, and of these those with hubs.
+        sorted.sort_unstable_by_key(|(threads, item)| {
+            let alone = !threads.can_share();
+            let levels = if alone { 0 } else { thread_levels(arity(item)) };
+            (std::cmp::Reverse((alone, levels, *threads)), item.number)
+        });
+        let alone = sorted.partition_point(|(threads, _)| !threads.can_share());
+        let others = &sorted[alone..];
+        let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
+        let left = warps.saturating_sub(alone);
+        // Factors in a unit wait for each other.
+        let has_many = ranks.graph.edge_count() / warps >= MANY_EDGES;
+        let spread = warps / if has_many { LEVELS_AT_ONCE_OF_MANY } else { LEVELS_AT_ONCE };
+        let fits = |&most: &usize| alone + groups(most, ROUNDS).count() <= spread;
+        let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
+        let fits = |&rounds: &usize| groups(most, rounds).count() <= left;
+        let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
+        let mut ends = Vec::new();
+        ends.try_extend(1..=alone as u32)?;
+        let mut end = alone as u32;
+        for group in groups(most, rounds) {
+            end += group.len() as u32;
+            ends.try_push(end)?;
+        }
+        let items = collected(sorted.into_iter().map(|(_, item)| item))?;
+        Ok(Self { items, ends })
     }
-    let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
-    let left = warps.saturating_sub(units.len());
-    // Factors in a unit wait for each other.
-    let has_many = ranks.graph.edge_count() / warps >= MANY_EDGES;
-    let spread = warps / if has_many { LEVELS_AT_ONCE_OF_MANY } else { LEVELS_AT_ONCE };
-    let fits = |&most: &usize| units.len() + groups(most, ROUNDS).count() <= spread;
-    let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
-    let fits = |&rounds: &usize| groups(most, rounds).count() <= left;
-    let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
-    for group in groups(most, rounds) {
-        let items: Vec<&Item> = collected(group.iter().map(|(_, item)| item))?;
-        units.push(Unit::new(versions, ranks, &items, level)?);
+
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
     }
-    Ok(units)
+
+    /// The items of a group.
+    fn items(&self, number: usize) -> &[Item] {
+        let first = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.items[first as usize..self.ends[number] as usize]
+    }
+
+    /// The units of some of the groups.
+    pub(super) fn units(
+        &self, versions: &Versions<'_>, ranks: &Ranks<'_>, level: u32, numbers: Range<usize>,
+    ) -> Result<Vec<Unit>> {
+        let mut units = room(numbers.len())?;
+        for number in numbers {
+            units.push(Unit::new(versions, ranks, self.items(number), level)?);
+        }
+        Ok(units)
+    }
 }
 
 impl Unit {
     /// Factors on as many threads each.
-    fn new(
-        versions: &Versions<'_>, ranks: &Ranks<'_>, items: &[&Item], level: u32,
-    ) -> Result<Self> {
+    fn new(versions: &Versions<'_>, ranks: &Ranks<'_>, items: &[Item], level: u32) -> Result<Self> {
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
-        let most = items.iter().map(|item| arity(item)).max().unwrap_or(2);
+        let most = items.iter().map(arity).max().unwrap_or(2);
         let levels = thread_levels(most);
         let coefficients = |item: &Item| ranks.layout.coefficients_of[item.factor as usize];
         let mut unit = Self::default();
@@ -144,7 +171,7 @@ impl Unit {
         unit.place_all(versions, ranks, reads)?;
         let is_in_f64_range =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
-        let plain = items.iter().all(|item| is_in_f64_range(item));
+        let plain = items.iter().all(is_in_f64_range);
         let range = if plain { exact_range(most) } else { 0 };
         unit.shape |= unit_shape::LEVELS.put(levels - 2) | unit_shape::RANGE.put(range / 4);
         Ok(unit)
@@ -221,9 +248,19 @@ impl Unit {
     }
 
     /// The unit that computes a version of a piece.
-    pub(super) fn of_version(ranks: &Ranks<'_>, version: &Version<'_>) -> Result<Self> {
-        let Version { edges, first, place, .. } = *version;
+    pub(super) fn of_version(
+        versions: &Versions<'_>, ranks: &Ranks<'_>, version: &Version<'_>,
+    ) -> Result<Self> {
+        let Version { height, edges, first, place, .. } = *version;
         let mut unit = Self { shape: unit_shape::MULTIPLIES.mask(), ..Self::default() };
+        if height > 0 {
+            let mut parts = Vec::new();
+            versions.append_words_of(version, &mut parts)?;
+            for part in parts {
+                unit.words.try_append(&[part, HUB_NOTHING, place, 1])?;
+            }
+            return Ok(unit);
+        }
         let width = hub_reading::LEVELS.put(WARP.ilog2());
         let is_new = |&edge: &u32| u32::from(version.is_new(ranks, edge));
         for (slot, eight) in

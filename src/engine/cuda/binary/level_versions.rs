@@ -1,126 +1,238 @@
 //! Products of pieces of high-degree variables by levels: see cuda/engine/binary_versions.cuh.
 
+use super::layout::Layout;
 use super::level_ranks::Ranks;
 use super::level_words::CHUNK;
+use super::limits::WARP;
 use crate::engine::cuda::interface::binary::WARP_LEAVES;
 use crate::engine::cuda::interface::words::{VERSION_NONE, version};
 use crate::error::Result;
-use crate::memory::{Grow, filled};
+use crate::memory::{Grow, filled, room};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The versions of each piece of a high-degree variable that factors read.
+/// The versions of each piece of a high-degree variable that are read. Pieces of height 0 have [`WARP_LEAVES`] messages, and
+/// those of each height more have [`WARP`] pieces of the height below.
 pub(super) struct Versions<'a> {
     ranks: &'a Ranks<'a>,
-    /// From the first slot of a piece on, the ranks of its messages, ascending.
-    sorted: Vec<u32>,
+    heights: Vec<Height>,
+}
+
+/// The pieces of a height, from the first slot of each on.
+struct Height {
+    /// Messages of a piece.
+    size: usize,
+    /// The messages of each piece, those of the lowest ranks first.
+    sorted: Vec<Sent>,
     /// A bit for each slot: whether a version that lies there is read.
     read: Vec<AtomicU32>,
+}
+
+/// A message of a piece in the order of ranks.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Sent {
+    rank: u32,
+    /// The last level that sends this message or one before; `None` if none of them changes.
+    level: Option<u32>,
+}
+
+/// The products of all messages of pieces, which the first iteration of a run reads.
+pub(super) struct FirstVersions {
+    /// The place of each, those of each height behind those of the height below.
+    pub places: Vec<u32>,
+    /// Of each piece above the lowest ones its first part, as a number among `places`; and the end of all.
+    pub parts: Vec<u32>,
+    /// How many pieces there are up to each height.
+    pub ends: Vec<u32>,
 }
 
 impl<'a> Versions<'a> {
     /// O(edges log edges) of high-degree variables.
     pub(super) fn new(ranks: &'a Ranks<'a>) -> Result<Self> {
         let slots = ranks.layout.high_degree_slots();
-        let mut read = Vec::new();
-        read.try_extend((0..slots.div_ceil(32)).map(|_| AtomicU32::new(0)))?;
-        let mut sorted = filled(slots, 0)?;
-        for_pieces(ranks, |edges, slots| {
-            let of_piece = &mut sorted[slots.start as usize..][..edges.len()];
-            for (rank, &edge) in of_piece.iter_mut().zip(edges) {
-                *rank = ranks.of(edge);
+        let largest = high_degree_variables(ranks).map(|v| ranks.graph.degree(v)).max();
+        let mut all = Self { ranks, heights: Vec::new() };
+        let mut size = WARP_LEAVES;
+        while slots > 0 && (size == WARP_LEAVES || Some(size) < largest) {
+            let mut read = Vec::new();
+            read.try_extend((0..slots.div_ceil(32)).map(|_| AtomicU32::new(0)))?;
+            let sorted = filled(slots, Sent::default())?;
+            all.heights.try_push(Height { size, sorted, read })?;
+            size *= WARP;
+        }
+        for Height { size, sorted, .. } in &mut all.heights {
+            for variable in high_degree_variables(ranks) {
+                for (edges, slots) in pieces_of(ranks, variable, *size) {
+                    sort(ranks, edges, &mut sorted[slots]);
+                }
             }
-            of_piece.sort_unstable();
-            Ok(())
-        })?;
-        Ok(Self { ranks, sorted, read })
+        }
+        Ok(all)
     }
 
-    /// By piece of all high-degree variables, the place of the version that has all of its messages anew.
-    pub(super) fn places_of_all(&self) -> Result<Vec<u32>> {
-        let mut places = Vec::new();
-        for_pieces(self.ranks, |edges, slots| {
-            places.try_push(slots.start + edges.len() as u32 - 1)
-        })?;
-        Ok(places)
+    /// The number of places of versions: those of each height follow those of the height below.
+    pub(super) fn places(&self) -> usize {
+        self.heights.len() * self.ranks.layout.high_degree_slots()
     }
 
-    /// Tells which versions are read along the edge `own` in messages of this rank: a word for each piece, in whole chunks. Notes
-    /// that they are. O(pieces log WARP_LEAVES).
+    /// The products that the first iteration of a run reads.
+    pub(super) fn first(&self) -> Result<FirstVersions> {
+        let mut first = FirstVersions { places: Vec::new(), parts: Vec::new(), ends: Vec::new() };
+        // Pieces of a height are the parts of those of the next one, in the same order.
+        let mut parts = 0;
+        for (height, Height { size, .. }) in self.heights.iter().enumerate() {
+            for variable in high_degree_variables(self.ranks) {
+                for (edges, slots) in pieces_of(self.ranks, variable, *size) {
+                    first.places.try_push(self.place(height, slots.end - 1))?;
+                    if height > 0 {
+                        first.parts.try_push(parts)?;
+                        parts += edges.len().div_ceil(size / WARP) as u32;
+                    }
+                }
+            }
+            first.ends.try_push(first.places.len() as u32)?;
+        }
+        first.parts.try_push(parts)?;
+        Ok(first)
+    }
+
+    /// Tells which versions are read along the edge `own` in messages of this rank: of each height, those of the pieces that
+    /// share the next larger one with the edge's own. Notes that they are read. A chunk of words, [`WARP`] to a height.
+    /// O(log^2 edges).
     pub(super) fn append_words(&self, own: usize, rank: u32, words: &mut Vec<u32>) -> Result<()> {
         let variable = self.ranks.graph.edge_variables()[own] as usize;
-        let first = self.ranks.layout.slots_of(variable).0 as usize;
-        let own_piece = self.ranks.own_place(own) / WARP_LEAVES;
-        let sorted = &self.sorted[first..first + self.ranks.graph.degree(variable)];
-        let pieces = sorted.len().div_ceil(WARP_LEAVES);
-        for piece in 0..pieces.next_multiple_of(CHUNK) {
-            let of_piece = sorted.chunks(WARP_LEAVES).nth(piece).filter(|_| piece != own_piece);
-            let Some(ranks) = of_piece else {
-                words.try_push(VERSION_NONE)?;
-                continue;
-            };
-            let (anew, new) = match ranks.partition_point(|&of| of < rank) {
-                0 => (ranks.len(), 0),
-                anew => (anew, version::NEW.mask()),
-            };
-            let place = (first + piece * WARP_LEAVES + anew - 1) as u32;
-            self.read[place as usize / 32].fetch_or(1 << (place % 32), Relaxed);
-            words.try_push(place | new)?;
+        let slots = slots_of(self.ranks, variable);
+        let own = slots.start + self.ranks.own_place(own);
+        let end = words.len() + CHUNK;
+        for (height, Height { size, .. }) in self.heights.iter().enumerate() {
+            let size_above = size * WARP;
+            let begin = slots.start + (own - slots.start) / size_above * size_above;
+            self.append_parts(height, begin..slots.end, rank, Some((own - begin) / size), words)?;
+            if size_above >= slots.len() {
+                break;
+            }
         }
-        Ok(())
+        words.try_resize(end, VERSION_NONE)
     }
 
-    /// The versions that are read.
-    pub(super) fn all_read(&self) -> Result<Vec<Version<'a>>> {
-        let mut all = Vec::new();
-        let is_read =
-            |place: u32| self.read[place as usize / 32].load(Relaxed) >> (place % 32) & 1 == 1;
-        for_pieces(self.ranks, |edges, slots| {
-            let places = slots.start..slots.start + edges.len() as u32;
-            for place in places.filter(|&place| is_read(place)) {
-                let last = self.sorted[place as usize];
-                all.try_push(Version { edges, first: slots.start, place, last })?;
+    /// Tells which versions of a piece's parts make a version of it; notes that they are read.
+    pub(super) fn append_words_of(
+        &self, version: &Version<'_>, words: &mut Vec<u32>,
+    ) -> Result<()> {
+        let slots = version.first as usize..version.first as usize + version.edges.len();
+        self.append_parts(version.height - 1, slots, version.last + 1, None, words)
+    }
+
+    /// A word for each of the first [`WARP`] pieces of a height in these slots, which begin with one; but for the `own` one.
+    fn append_parts(
+        &self, height: usize, slots: Range<usize>, rank: u32, own: Option<usize>,
+        words: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Height { size, sorted, read } = &self.heights[height];
+        let end = words.len() + WARP;
+        for (number, first) in slots.clone().step_by(*size).take(WARP).enumerate() {
+            if own == Some(number) {
+                words.try_push(VERSION_NONE)?;
+                continue;
             }
-            Ok(())
-        })?;
+            let messages = &sorted[first..slots.end.min(first + size)];
+            let (anew, new) = match messages.partition_point(|sent| sent.rank < rank) {
+                0 => (messages.len(), 0),
+                anew => (anew, version::NEW.mask()),
+            };
+            let slot = first + anew - 1;
+            read[slot / 32].fetch_or(1 << (slot % 32), Relaxed);
+            words.try_push(self.place(height, slot) | new)?;
+        }
+        words.try_resize(end, VERSION_NONE)
+    }
+
+    /// The versions that are read, those of parts before those of what they are parts of.
+    pub(super) fn all_read(&self) -> Result<Vec<Version<'a>>> {
+        let mut of_heights: Vec<Vec<Version<'a>>> = Vec::new();
+        let mut parts = Vec::new();
+        for (height, Height { size, sorted, read }) in self.heights.iter().enumerate().rev() {
+            let is_read = |slot: usize| read[slot / 32].load(Relaxed) >> (slot % 32) & 1 == 1;
+            let mut all = Vec::new();
+            for variable in high_degree_variables(self.ranks) {
+                for (edges, slots) in pieces_of(self.ranks, variable, *size) {
+                    let first = slots.start as u32;
+                    for slot in slots.filter(|&slot| is_read(slot)) {
+                        let (place, Sent { rank: last, level }) =
+                            (self.place(height, slot), sorted[slot]);
+                        all.try_push(Version { height, edges, first, place, last, level })?;
+                    }
+                }
+            }
+            if height > 0 {
+                for version in &all {
+                    parts.clear();
+                    self.append_words_of(version, &mut parts)?;
+                }
+            }
+            of_heights.try_push(all)?;
+        }
+        let mut all = room(of_heights.iter().map(Vec::len).sum())?;
+        all.extend(of_heights.into_iter().rev().flatten());
         Ok(all)
+    }
+
+    /// Where the version lies whose last message is at this slot, in the order of ranks.
+    fn place(&self, height: usize, slot: usize) -> u32 {
+        (height * self.ranks.layout.high_degree_slots() + slot) as u32
     }
 }
 
 /// A piece of a high-degree variable of which some messages are new.
 pub(super) struct Version<'a> {
+    pub height: usize,
     pub edges: &'a [u32],
     /// The first slot of the piece, and where its product goes.
     pub first: u32,
     pub place: u32,
     /// The largest rank of its new messages.
     last: u32,
+    /// The level that sends the last of its new messages, if one does.
+    pub level: Option<u32>,
 }
 
 impl Version<'_> {
     pub(super) fn is_new(&self, ranks: &Ranks<'_>, edge: u32) -> bool {
         ranks.of(edge) <= self.last
     }
+}
 
-    /// The level that sends the last of its new messages, if one does.
-    pub(super) fn level(&self, ranks: &Ranks<'_>) -> Option<usize> {
-        let new =
-            self.edges.iter().filter(|&&edge| self.is_new(ranks, edge) && ranks.changes(edge));
-        new.map(|&edge| ranks.level_of(edge) as usize).max()
+/// Sorts the messages of a piece.
+fn sort(ranks: &Ranks<'_>, edges: &[u32], messages: &mut [Sent]) {
+    for (message, &edge) in messages.iter_mut().zip(edges) {
+        let level = ranks.changes(edge).then(|| ranks.level_of(edge));
+        *message = Sent { rank: ranks.of(edge), level };
+    }
+    messages.sort_unstable();
+    let mut last = None;
+    for message in messages {
+        last = last.max(message.level);
+        message.level = last;
     }
 }
 
-/// Calls `of` for each piece of each high-degree variable in their order, with its edges and its slots.
-fn for_pieces<'a>(
-    ranks: &Ranks<'a>, mut of: impl FnMut(&'a [u32], Range<u32>) -> Result<()>,
-) -> Result<()> {
-    for &variable in &ranks.layout.variable[..ranks.layout.classes[1] as usize] {
-        let (first, count) = ranks.layout.slots_of(variable as usize);
-        let starts = (first..first + count).step_by(WARP_LEAVES);
-        let edges = ranks.graph.variable_edges(variable as usize);
-        for (start, edges) in starts.zip(edges.chunks(WARP_LEAVES)) {
-            of(edges, start..(start + WARP_LEAVES as u32).min(first + count))?;
-        }
-    }
-    Ok(())
+/// Those in pieces, in the order of their slots.
+fn high_degree_variables(ranks: &Ranks<'_>) -> impl Iterator<Item = usize> {
+    let Layout { variable, classes, .. } = ranks.layout;
+    variable[..classes[1] as usize].iter().map(|&variable| variable as usize)
+}
+
+/// The slots of a variable's edges.
+fn slots_of(ranks: &Ranks<'_>, variable: usize) -> Range<usize> {
+    let first = ranks.layout.slots_of(variable).0 as usize;
+    first..first + ranks.graph.degree(variable)
+}
+
+/// The pieces of a variable, of this size: their edges and slots.
+fn pieces_of<'a>(
+    ranks: &Ranks<'a>, variable: usize, size: usize,
+) -> impl Iterator<Item = (&'a [u32], Range<usize>)> {
+    let slots = slots_of(ranks, variable);
+    let edges = ranks.graph.variable_edges(variable).chunks(size);
+    edges.zip(slots.step_by(size)).map(|(edges, first)| (edges, first..first + edges.len()))
 }

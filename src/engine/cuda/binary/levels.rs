@@ -4,8 +4,8 @@ use super::layout::Layout;
 use super::level_bodies::{Trees, large_items_of};
 use super::level_bound::fewest_words;
 use super::level_ranks::Ranks;
-use super::level_units::{Unit, items_of, units_of};
-use super::level_versions::Versions;
+use super::level_units::{Groups, Unit, items_of};
+use super::level_versions::{FirstVersions, Versions};
 use super::level_words::{CHUNK, LEVEL_COEFFICIENTS, LEVEL_SLOTS};
 use crate::engine::cuda::interface::binary::LevelUnit;
 use crate::engine::limits::{MOST_LEVEL_WORDS, large_arities};
@@ -23,8 +23,9 @@ pub(super) struct LevelWork {
     /// The first unit of each warp, and the end.
     pub starts: Vec<u32>,
     pub words: Vec<u32>,
-    /// By piece of high-degree variables, where the product of all its messages is: see `Versions`.
-    pub piece_places: Vec<u32>,
+    /// Products of pieces of high-degree variables: their number, and those that the first iteration reads.
+    pub products: usize,
+    pub first_versions: FirstVersions,
     /// Number of nodes of large factors.
     pub nodes: usize,
     /// The places of inputs with their edges.
@@ -51,36 +52,37 @@ impl LevelWork {
         let versions = &Versions::new(&ranks)?;
         let coefficients = graph.coefficients()?;
         let trees = Trees::new(versions, &ranks, &coefficients);
-        let has_large = large_arities(graph).next().is_some();
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
-        let words = AtomicUsize::new(0);
-        let of_levels = all_parts(levels.count(), gang, |level| {
-            if words.load(Relaxed) > MOST_LEVEL_WORDS {
-                return Ok(Vec::new());
-            }
-            let items = items_of(graph, &ranks, levels.edges(level))?;
-            let units = units_of(versions, &ranks, items, level as u32, count)?;
-            let units = if has_large {
-                let large = large_items_of(graph, &ranks, levels.edges(level))?;
-                trees.units_of(&large, level as u32)?.around(units)?
-            } else {
-                units
-            };
-            words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
-            Ok(units)
+        let groups = all_parts(levels.count(), gang, |level| {
+            Groups::new(&ranks, items_of(graph, &ranks, levels.edges(level))?, count)
         })?;
-        let (mut of_levels, mut words) = (of_levels, words.into_inner());
-        if words > MOST_LEVEL_WORDS {
+        let Some(mut of_levels) = units_of(versions, &ranks, &groups, gang)? else {
             return Ok(None);
+        };
+        if large_arities(graph).next().is_some() {
+            let of_nodes = all_parts(levels.count(), gang, |level| {
+                let large = large_items_of(graph, &ranks, levels.edges(level))?;
+                trees.units_of(&large, level as u32)
+            })?;
+            for (of_level, of_nodes) in of_levels.iter_mut().zip(of_nodes) {
+                *of_level = of_nodes.around(std::mem::take(of_level))?;
+            }
         }
         // Behind what they multiply, and before those that read them.
         let mut before_levels = Vec::new();
         for version in versions.all_read()? {
-            let unit = Unit::of_version(&ranks, &version)?;
-            words += unit.words.len();
-            let level = version.level(&ranks);
-            level.map_or(&mut before_levels, |level| &mut of_levels[level]).try_push(unit)?;
+            let unit = Unit::of_version(versions, &ranks, &version)?;
+            let of_level = match version.level {
+                Some(level) => &mut of_levels[level as usize],
+                None => &mut before_levels,
+            };
+            of_level.try_push(unit)?;
+        }
+        let of_all = || before_levels.iter().chain(of_levels.iter().flatten());
+        let words = of_all().map(|unit| unit.words.len()).sum();
+        if words > MOST_LEVEL_WORDS {
+            return Ok(None);
         }
         // In turn, block by block, so that the warps of a level have not been busy in the one before.
         let units = before_levels.into_iter().chain(of_levels.into_iter().flatten());
@@ -93,7 +95,8 @@ impl LevelWork {
             units: room(units)?,
             starts: room(all.len() + 1)?,
             words: room(words)?,
-            piece_places: versions.places_of_all()?,
+            products: versions.places(),
+            first_versions: versions.first()?,
             nodes: trees.count(),
             places: room(places)?,
         };
@@ -109,4 +112,40 @@ impl LevelWork {
         }
         Ok(Some(work))
     }
+}
+
+/// Most groups whose units a thread makes at a time: a level may have most groups of a graph.
+const GROUPS_AT_ONCE: usize = 256;
+
+/// The units of the groups of each level. `None` if they have too many words.
+fn units_of(
+    versions: &Versions<'_>, ranks: &Ranks<'_>, groups: &[Groups], gang: &Gang,
+) -> Result<Option<Vec<Vec<Unit>>>> {
+    let mut parts = Vec::new();
+    for (level, groups) in groups.iter().enumerate() {
+        for first in (0..groups.count()).step_by(GROUPS_AT_ONCE) {
+            let end = groups.count().min(first + GROUPS_AT_ONCE);
+            parts.try_push((level, first..end))?;
+        }
+    }
+    let words = AtomicUsize::new(0);
+    let of_parts = all_parts(parts.len(), gang, |part| {
+        if words.load(Relaxed) > MOST_LEVEL_WORDS {
+            return Ok(Vec::new());
+        }
+        let (level, numbers) = &parts[part];
+        let units = groups[*level].units(versions, ranks, *level as u32, numbers.clone())?;
+        words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
+        Ok(units)
+    })?;
+    if words.into_inner() > MOST_LEVEL_WORDS {
+        return Ok(None);
+    }
+    let mut of_levels: Vec<Vec<Unit>> = room(groups.len())?;
+    of_levels.resize_with(groups.len(), Vec::new);
+    for ((level, _), mut units) in parts.into_iter().zip(of_parts) {
+        of_levels[level].try_room(units.len())?;
+        of_levels[level].append(&mut units);
+    }
+    Ok(Some(of_levels))
 }

@@ -2,6 +2,7 @@
 
 use super::housing::{Housing, Room};
 use super::layout::{Layout, changes};
+use super::level_versions::FirstVersions;
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::counting_sort::counting_sort;
@@ -61,6 +62,8 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// How iterations run.
     launch: Launch,
     by_levels: bool,
+    /// By levels, the number of pieces of high-degree variables up to each height.
+    piece_ends: Vec<u32>,
     /// What blocks have in shared memory where all messages are sent at once: without damping and with it, if that fits.
     rooms: [Option<Room>; 2],
     /// Whether homes take turns, and their images then.
@@ -258,6 +261,7 @@ impl BinaryProgram {
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, mut base, input_places, states);
         let mut rooms = [None; 2];
+        let mut piece_ends = Vec::new();
         let take_turns = housing.as_ref().is_some_and(|housing| housing.homes.take_turns);
         match (&preorder, housing) {
             (Some(preorder), _) => {
@@ -274,10 +278,13 @@ impl BinaryProgram {
                 binary.level_unusual =
                     loader.load(&filled(shape[0] * shape[1], UnusualUnits::default())?)?;
                 // Two words of each product.
-                let product_words = 2 * layout.high_degree_slots();
+                let product_words = 2 * work.products;
                 binary.product_stride = product_words as u64;
                 binary.level_products = loader.reserve::<u64>(LEVEL_STATES * product_words)?.into();
-                binary.piece_places = loader.load(&work.piece_places)?;
+                let FirstVersions { places, parts, ends } = work.first_versions;
+                binary.piece_places = loader.load(&places)?;
+                binary.piece_parts = loader.load(&parts)?;
+                piece_ends = ends;
                 let node_words = NODE_WORDS * work.nodes;
                 binary.node_stride = node_words as u64;
                 binary.level_nodes = loader.reserve::<u64>(LEVEL_STATES * node_words)?.into();
@@ -323,6 +330,7 @@ impl BinaryProgram {
         (binary.messages, binary.stride) = ((&messages).into(), stride as u64);
         let mut program = Self {
             by_levels: preorder.is_some(),
+            piece_ends,
             rooms,
             take_turns,
             images: None,
@@ -640,12 +648,16 @@ impl Program for BinaryProgram {
             let arguments = [binary, Argument::value(&buffer), Argument::value(&fresh)];
             // SAFETY: the kernel's arguments; it writes to all states of the messages.
             unsafe { self.kernels.begin.launch(queue, self.simple_launch(), arguments)? };
-            if self.binary.product_stride > 0 {
-                let arguments = [Argument::value(&self.binary), Argument::value(&buffer)];
-                // SAFETY: the kernel's arguments; it writes to products of the pieces that there are.
+            let mut first = 0;
+            for end in &self.piece_ends {
+                let (binary, buffer) = (Argument::value(&self.binary), Argument::value(&buffer));
+                let arguments = [binary, buffer, Argument::value(&first), Argument::value(end)];
+                // SAFETY: the kernel's arguments; it writes to products of the pieces that there are, and reads those of their
+                // parts, which the launch before has made.
                 unsafe {
                     self.kernels.begin_products.launch(queue, self.simple_launch(), arguments)?;
                 }
+                first = *end;
             }
         } else if fresh {
             self.fill(queue, &self.messages, EncodedMessage::ONE.0)?;

@@ -3,6 +3,7 @@
 use super::homes::{Home, Homes};
 use super::layout::Layout;
 use super::level_bound::fewest_words;
+use super::level_versions::FirstVersions;
 use super::level_words::{ABSENT, LEVEL_COEFFICIENTS};
 use super::levels::LevelWork;
 use super::limits::WARP;
@@ -77,11 +78,10 @@ fn threads_of(work: &LevelWork, number: usize) -> Threads {
     let mut of_hubs = Vec::new();
     let mut versions = Vec::new();
     for round in 0..wide + giants {
-        let pieces = if round < wide { 1 } else { (words[at + 3] as usize).div_ceil(WARP_LEAVES) };
-        assert!(round < wide || pieces > 1);
+        assert!(round < wide || words[at + 3] as usize > WARP_LEAVES);
         of_hubs.push(words[at..at + 128].as_chunks::<4>().0.to_vec());
         at += 128;
-        let behind = if round < wide { 0 } else { 128 * pieces.div_ceil(128) };
+        let behind = if round < wide { 0 } else { 128 };
         versions.push(words[at..at + behind].to_vec());
         at += behind;
     }
@@ -295,7 +295,11 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
             let mut level = None;
             for sending in of_unit(&work, unit as usize) {
                 let edges = laid.edges(&sending);
-                check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
+                // Those of very many messages take long: some of them do.
+                let degree = |&edge: &usize| graph.degree(graph.edge_variables()[edge] as usize);
+                if edges.iter().all(|edge| degree(edge) < 8192) || edges[0] % 100 < 2 {
+                    check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
+                }
                 for (&edge, _) in edges.iter().zip(&sending.inputs).filter(|(_, i)| i.is_sent) {
                     times[edge] += 1;
                     let own = level_of[edge];
@@ -311,10 +315,12 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     laid.check_counts(&times);
 }
 
-/// A version of a piece: its first slot, which of its messages are new, and the last level that sends one of these.
+/// A version of a piece: its first slot, which of its messages are new and whether all are, and the last level that sends one of
+/// these.
 struct Version {
     first: u32,
     is_new: Vec<bool>,
+    has_all: bool,
     level: Option<usize>,
 }
 
@@ -322,15 +328,36 @@ struct Version {
 fn versions_of(
     laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], work: &LevelWork,
 ) -> HashMap<u32, Version> {
-    let mut versions = HashMap::new();
-    for &LevelUnit { chunk, .. } in
-        work.units.iter().filter(|unit| unit_shape::MULTIPLIES.is_in(unit.shape))
-    {
-        let words = work.words[128 * chunk as usize..][..128].as_chunks::<4>().0;
-        let (first, place) = (words[0][0], words[0][2]);
-        let mut is_new = Vec::new();
-        for (lane, &[slot, news, of, _]) in (0..).zip(words) {
-            assert_eq!((of, hub_reading::LEVELS.get(news)), (place, 5));
+    let mut units: Vec<&[[u32; 4]]> = Vec::new();
+    for &LevelUnit { chunk, shape } in &work.units {
+        if unit_shape::MULTIPLIES.is_in(shape) {
+            units.push(work.words[128 * chunk as usize..][..128].as_chunks::<4>().0);
+        }
+    }
+    // Those of each height lie behind those of the height below.
+    units.sort_unstable_by_key(|words| words[0][2]);
+    let slots = laid.layout.high_degree_slots();
+    let mut versions: HashMap<u32, Version> = HashMap::new();
+    for words in units {
+        let place = words[0][2];
+        let height = place as usize / slots;
+        let (mut first, mut is_new) = (words[0][0], Vec::new());
+        for (lane, &[slot, news, of, of_parts]) in (0..).zip(words) {
+            assert_eq!((of, of_parts), (place, u32::from(height > 0)));
+            if height > 0 {
+                // The product of all is in the shape of the tree if only the last part has fewer messages.
+                let size = WARP_LEAVES << (5 * (height - 1));
+                assert!(slot == VERSION_NONE || is_new.len() == lane as usize * size);
+                if slot != VERSION_NONE {
+                    let (part_first, part) = part_of(&versions, slot);
+                    assert!(lane > 0 || part_first as usize % slots < slots);
+                    first = if lane == 0 { part_first } else { first };
+                    assert_eq!(part_first as usize, first as usize + is_new.len());
+                    is_new.extend(part);
+                }
+                continue;
+            }
+            assert_eq!(hub_reading::LEVELS.get(news), 5);
             if news & HUB_NOTHING == 0 {
                 assert_eq!(slot, first + 8 * lane);
                 is_new.extend((0..8).map(|i| news >> i & 1 != 0));
@@ -345,14 +372,47 @@ fn versions_of(
         for &(edge, new) in &edges {
             assert_eq!(new, Some(preorder.ranks()[edge]) <= last, "edge {edge}");
         }
-        assert_eq!(new.len(), (place - first) as usize + 1);
+        assert_eq!(new.len(), place as usize % slots - first as usize + 1);
         let changes = |edge: usize| laid.graph.arity(laid.graph.edge_factors()[edge] as usize) > 1;
         let changing = new.iter().filter(|&&edge| changes(edge));
         let level = changing.map(|&edge| level_of[edge]).max();
-        let same = versions.insert(place, Version { first, is_new, level });
+        let has_all = edges.iter().all(|&(_, new)| new);
+        let same = versions.insert(place, Version { first, is_new, has_all, level });
         assert!(same.is_none(), "place {place} twice");
     }
+    check_first_versions(laid, work, &versions);
     versions
+}
+
+/// The first slot of a piece, and which of its messages are new in the version that a word names.
+fn part_of(versions: &HashMap<u32, Version>, word: u32) -> (u32, Vec<bool>) {
+    let version = &versions[&version::PLACE.get(word)];
+    if version::NEW.is_in(word) {
+        return (version.first, version.is_new.clone());
+    }
+    (version.first, vec![false; version.is_new.len()])
+}
+
+/// A run begins with all products of which an iteration reads those of the one before.
+fn check_first_versions(laid: &Laid<'_>, work: &LevelWork, versions: &HashMap<u32, Version>) {
+    let FirstVersions { places, parts, ends } = &work.first_versions;
+    let lowest = ends.first().map_or(0, |&end| end as usize);
+    let size = |piece: usize| {
+        WARP_LEAVES << (5 * ends.iter().filter(|&&end| end as usize <= piece).count())
+    };
+    assert_eq!(parts.len(), places.len() - lowest + 1);
+    assert_eq!(places.len(), ends.last().map_or(0, |&end| end as usize));
+    for (piece, range) in (lowest..).zip(parts.windows(2)) {
+        let (first, end) = (range[0] as usize, range[1] as usize);
+        assert!((1..=32).contains(&(end - first)));
+        assert_eq!(size(piece), 32 * size(first));
+        // The last message of a piece is that of its last part.
+        let slots = laid.layout.high_degree_slots() as u32;
+        assert_eq!(places[piece], places[end - 1] + slots);
+    }
+    for (place, _) in versions.iter().filter(|(_, version)| version.has_all) {
+        assert!(places.contains(place), "place {place}");
+    }
 }
 
 /// Each message that is sent reads of other factors those messages anew that come before it, and waits for no
@@ -391,16 +451,19 @@ fn check_reads(
                     (leaf::NEW.is_in(read[thread]), leaf::LAST.is_in(read[thread]))
                 }
                 Reading::Hub(_, ref list) if !list.is_empty() && !is_own_piece(place) => {
-                    let word = list[place / WARP_LEAVES];
-                    let version = &versions[&(version::SLOT.get(word))];
-                    assert_eq!(version.first, first + (place / WARP_LEAVES * WARP_LEAVES) as u32);
+                    // At the largest height at which it is not in the same piece.
+                    let own = (own - first) as usize;
+                    let sizes = (0..4).map(|height| (height, WARP_LEAVES << (5 * height)));
+                    let (height, size) =
+                        sizes.rev().find(|(_, size)| place / size != own / size).unwrap();
+                    let word = list[32 * height + place / size % 32];
+                    let version = &versions[&(version::PLACE.get(word))];
+                    assert_eq!(version.first, first + (place / size * size) as u32);
                     if version::NEW.is_in(word) {
-                        return (version.is_new[place % WARP_LEAVES], false);
+                        return (version.is_new[place % size], false);
                     }
                     // None is new: it is the one of the iteration before that has all.
-                    let mut edges =
-                        version.is_new.iter().zip(&laid.edge_of_slot[version.first as usize..]);
-                    assert!(edges.all(|(&new, edge)| new || edge.is_none()));
+                    assert!(version.has_all);
                     (false, false)
                 }
                 Reading::Hub(ref threads, _) => {
@@ -421,9 +484,12 @@ fn check_reads(
             }
             Reading::Hub(threads, list) => {
                 assert_eq!(news((own - first) as usize), (false, false), "waits for its own");
-                let own_piece = (own - first) as usize / WARP_LEAVES;
-                for (piece, &word) in list.iter().enumerate() {
-                    let is_other = piece != own_piece && piece * WARP_LEAVES < count as usize;
+                let own_place = (own - first) as usize;
+                let own_piece = own_place / WARP_LEAVES;
+                for (at, &word) in list.iter().enumerate() {
+                    let size = WARP_LEAVES << (5 * (at / 32));
+                    let piece = own_place / size / 32 * 32 + at % 32;
+                    let is_other = piece != own_place / size && piece * size < count as usize;
                     assert_eq!(is_other, word != VERSION_NONE);
                 }
                 for (at, &[slot, news, of, slots]) in (own_piece as u32 * 32..).zip(threads) {
@@ -565,6 +631,33 @@ fn large_factors_are_trees_by_levels() {
             check_levels(&graph, &layout, &preorder, [6, 8]);
         }
     }
+}
+
+/// By levels, pieces of two heights, of a variable with more factors than 32 pieces have messages; and two variables with fewer.
+#[test]
+fn pieces_of_pieces_by_levels() {
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_variables(&(0..40).collect::<Vec<_>>(), &[2; 40]).unwrap();
+    let count = if is_deep() { 20_000 } else { 8_700 };
+    for factor in 0..count {
+        let (large, other) = (u64::from(factor % 30 == 0), 3 + factor * 7 % 37);
+        match factor % 41 {
+            0 => builder.add_prior(large, 0.4).unwrap(),
+            1 => builder.add_or(1, &[0, other], 0.8, 0.1).unwrap(),
+            _ => builder.add_and(other, &[large], 0.9, 0.2).unwrap(),
+        }
+        if factor < 300 {
+            builder.add_and(other, &[2, 0], 0.9, 0.2).unwrap();
+        }
+    }
+    let graph = builder.build().unwrap();
+    assert!(graph.degree(0) > 32 * WARP_LEAVES);
+    let layout = Layout::new(&graph, None, &Gang::of(2)).unwrap().unwrap();
+    let rank = |e: u64| (e.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 3;
+    let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(rank).collect();
+    check_levels(&graph, &layout, &Preorder::from_ranks(&graph, &ranks).unwrap(), [4, 8]);
+    let sequential = Schedule::SequentialFixed.preorder(&graph, 0).unwrap();
+    check_levels(&graph, &layout, &sequential, [4, 8]);
 }
 
 /// Levels with many factors, several of which share a warp.

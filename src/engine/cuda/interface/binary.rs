@@ -37,7 +37,7 @@ device_interface! {
     /// Threads of a block by levels: few, as each needs many registers and most of them wait.
     const LEVEL_THREADS: u32 = 256;
     /// Words of 64 units each in which a warp notes the unusual ones.
-    const UNUSUAL_WORDS: usize = 4;
+    const UNUSUAL_WORDS: usize = 32;
     /// Bytes of shared memory at most that blocks have besides what is at home.
     const FLOOD_SHARED: u32 = 8 << 10;
     /// Most passes that run ahead at a time where contradictions do not end the run.
@@ -218,12 +218,14 @@ device_interface! {
         /// Where all messages are sent at once: what is found of AHEAD_AT_MOST states and one more, if passes run ahead.
         tallies_ahead: Address<ReductionCounters>,
         /// By levels: of each of so many warps, which of its units are unusual, from launch to launch of a run; the products of
-        /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; and by piece the
-        /// place of the product of all its messages (see binary_versions.cuh).
+        /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; by piece, those of all
+        /// heights one after the other, the place of the product of all its messages; and of each piece above the lowest ones the number
+        /// of its first part among these, and the end (see binary_versions.cuh).
         level_unusual: Address<UnusualUnits>,
         level_products: Address<u64>,
         product_stride: u64,
         piece_places: ReadOnly<u32>,
+        piece_parts: ReadOnly<u32>,
         level_warps: u32,
         /// Where all messages are sent at once, the number of pieces of large factors; of each, for passes from either buffer, its body
         /// (see binary_large_factors.cuh).

@@ -54,14 +54,14 @@ device_interface! {
     /// Instead of messages there are ones, as in the places of last ones.
     const HUB_NOTHING: u32 = hub_reading::LAST_BITS.mask();
 
-    /// Behind the words of a factor's own piece of a hub, one for each piece: the slot where its version is, and whether that is of
-    /// this pass.
+    /// Behind the words of a factor's own piece of a hub, 32 for each height: the place where a piece's version is, and whether that
+    /// is of this pass.
     word version {
-        SLOT: 0..31,
+        PLACE: 0..31,
         NEW: 31..32,
     }
 
-    /// There is none, of the own one.
+    /// There is none, of the own one and of those that are not there.
     const VERSION_NONE: u32 = u32::MAX;
 
     /// `LevelUnit::shape`.

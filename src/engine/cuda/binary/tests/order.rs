@@ -24,6 +24,8 @@ enum Item {
 struct Steps {
     needs: Vec<Item>,
     gives: Vec<Item>,
+    /// Places of versions of the iteration before that are read.
+    reads: Vec<u32>,
 }
 
 impl Steps {
@@ -44,6 +46,16 @@ impl Steps {
         }
     }
 
+    fn add_versions(&mut self, words: impl Iterator<Item = u32>) {
+        for word in words.filter(|&word| word != VERSION_NONE) {
+            let place = version::PLACE.get(word);
+            match version::NEW.is_in(word) {
+                true => self.needs.push(Item::Version { place }),
+                false => self.reads.push(place),
+            }
+        }
+    }
+
     fn add_input(&mut self, laid: &Laid<'_>, input: &Input) {
         match &input.read {
             Reading::Nothing => {}
@@ -54,9 +66,7 @@ impl Steps {
             }
             Reading::Hub(threads, versions) => {
                 threads.iter().for_each(|&thread| self.add_eight(laid, thread));
-                let is_new = |&&word: &&u32| word != VERSION_NONE && version::NEW.is_in(word);
-                let places = versions.iter().filter(is_new).map(|&word| version::SLOT.get(word));
-                self.needs.extend(places.map(|place| Item::Version { place }));
+                self.add_versions(versions.iter().copied());
             }
         }
         if input.is_sent {
@@ -87,7 +97,11 @@ impl Steps {
         let unit = work.units[number];
         if unit_shape::MULTIPLIES.is_in(unit.shape) {
             let words = work.words[128 * unit.chunk as usize..][..128].as_chunks::<4>().0;
-            words.iter().for_each(|&thread| steps.add_eight(laid, thread));
+            if words[0][3] != 0 {
+                steps.add_versions(words.iter().map(|thread| thread[0]));
+            } else {
+                words.iter().for_each(|&thread| steps.add_eight(laid, thread));
+            }
             steps.gives.push(Item::Version { place: words[0][2] });
         } else if let Some((node, threads)) = Node::of_unit(work, number) {
             let inputs = threads.all.iter().filter_map(|(_, input)| input.as_ref());
@@ -102,9 +116,10 @@ impl Steps {
     }
 }
 
-/// Each warp can do all of its units, whichever of what they wait for comes from the same iteration; nothing is published twice.
+/// Each warp can do all of its units, whichever of what they wait for comes from the same iteration; nothing is published twice, and
+/// no version that nobody reads.
 pub(super) fn check_order(laid: &Laid<'_>, work: &LevelWork) {
-    let mut there = HashSet::new();
+    let (mut there, mut read) = (HashSet::new(), HashSet::new());
     let steps =
         |range: &[u32]| (range[0]..range[1]).map(|unit| Steps::of_unit(laid, work, unit as usize));
     let mut warps: Vec<_> = work.starts.windows(2).map(|range| steps(range).peekable()).collect();
@@ -116,6 +131,8 @@ pub(super) fn check_order(laid: &Laid<'_>, work: &LevelWork) {
                 waiting += usize::from(warp.peek().is_some());
                 continue;
             };
+            read.extend(steps.reads.into_iter().map(|place| Item::Version { place }));
+            read.extend(steps.needs);
             for item in steps.gives {
                 assert!(there.insert(item), "{item:?} twice");
             }
@@ -123,6 +140,9 @@ pub(super) fn check_order(laid: &Laid<'_>, work: &LevelWork) {
         }
         if !has_moved {
             assert_eq!(waiting, 0, "warps wait for each other");
+            let is_version = |item: &&Item| matches!(item, Item::Version { .. });
+            let unread = there.difference(&read).find(is_version);
+            assert_eq!(unread, None, "nobody reads this");
             return;
         }
     }
