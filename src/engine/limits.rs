@@ -11,6 +11,17 @@ pub(super) const PARTS: usize = 32;
 /// By levels, most words of what is to be read: 2 GiB.
 pub(super) const MOST_LEVEL_WORDS: usize = 1 << 29;
 
+/// How many times the messages of a variable are taken together until at most [`PARTS`] products are left.
+pub(super) fn heights_of_pieces(messages: usize) -> usize {
+    let mut pieces = messages.div_ceil(PIECE);
+    let mut heights = 1;
+    while pieces > PARTS {
+        pieces = pieces.div_ceil(PARTS);
+        heights += 1;
+    }
+    heights
+}
+
 /// How many of a graph's edges are of conjunctions of more than [`MOST_VARIABLES`]. O(factors).
 pub(super) fn edges_of_large_factors(graph: &FactorGraph) -> usize {
     large_arities(graph).sum()

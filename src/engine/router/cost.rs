@@ -1,7 +1,8 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
 use crate::engine::limits::{
-    MOST_LEVEL_WORDS, PARTS, PIECE, edges_of_large_factors, large_arities, serves_large_factors,
+    MOST_LEVEL_WORDS, PARTS, PIECE, edges_of_large_factors, heights_of_pieces, large_arities,
+    serves_large_factors,
 };
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
@@ -155,17 +156,6 @@ impl Workload {
             ],
         }
     }
-}
-
-/// How many times the messages of a variable are taken together until [`PARTS`] products are left.
-fn heights_of_pieces(degree: usize) -> usize {
-    let mut pieces = degree.div_ceil(PIECE);
-    let mut heights = 1;
-    while pieces > PARTS {
-        pieces = pieces.div_ceil(PARTS);
-        heights += 1;
-    }
-    heights
 }
 
 /// How the messages of an iteration follow each other.

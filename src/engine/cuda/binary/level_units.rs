@@ -248,15 +248,11 @@ impl Unit {
     }
 
     /// The unit that computes a version of a piece.
-    pub(super) fn of_version(
-        versions: &Versions<'_>, ranks: &Ranks<'_>, version: &Version<'_>,
-    ) -> Result<Self> {
-        let Version { height, edges, first, place, .. } = *version;
+    pub(super) fn of_version(ranks: &Ranks<'_>, version: &Version<'_>) -> Result<Self> {
+        let Version { edges, first, place, ref parts, .. } = *version;
         let mut unit = Self { shape: unit_shape::MULTIPLIES.mask(), ..Self::default() };
-        if height > 0 {
-            let mut parts = Vec::new();
-            versions.append_words_of(version, &mut parts)?;
-            for part in parts {
+        if !parts.is_empty() {
+            for &part in parts {
                 unit.words.try_append(&[part, HUB_NOTHING, place, 1])?;
             }
             return Ok(unit);

@@ -3,16 +3,16 @@
 use super::layout::Layout;
 use super::level_ranks::Ranks;
 use super::level_words::CHUNK;
-use super::limits::WARP;
 use crate::engine::cuda::interface::binary::WARP_LEAVES;
 use crate::engine::cuda::interface::words::{VERSION_NONE, version};
+use crate::engine::limits::{PARTS, heights_of_pieces};
 use crate::error::Result;
 use crate::memory::{Grow, filled, room};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The versions of each piece of a high-degree variable that are read. Pieces of height 0 have [`WARP_LEAVES`] messages, and
-/// those of each height more have [`WARP`] pieces of the height below.
+/// those of each height more have [`PARTS`] pieces of the height below.
 pub(super) struct Versions<'a> {
     ranks: &'a Ranks<'a>,
     heights: Vec<Height>,
@@ -53,12 +53,12 @@ impl<'a> Versions<'a> {
         let largest = high_degree_variables(ranks).map(|v| ranks.graph.degree(v)).max();
         let mut all = Self { ranks, heights: Vec::new() };
         let mut size = WARP_LEAVES;
-        while slots > 0 && (size == WARP_LEAVES || Some(size) < largest) {
+        for _ in 0..largest.map_or(0, heights_of_pieces) {
             let mut read = Vec::new();
             read.try_extend((0..slots.div_ceil(32)).map(|_| AtomicU32::new(0)))?;
             let sorted = filled(slots, Sent::default())?;
             all.heights.try_push(Height { size, sorted, read })?;
-            size *= WARP;
+            size *= PARTS;
         }
         for Height { size, sorted, .. } in &mut all.heights {
             for variable in high_degree_variables(ranks) {
@@ -86,7 +86,7 @@ impl<'a> Versions<'a> {
                     first.places.try_push(self.place(height, slots.end - 1))?;
                     if height > 0 {
                         first.parts.try_push(parts)?;
-                        parts += edges.len().div_ceil(size / WARP) as u32;
+                        parts += edges.len().div_ceil(size / PARTS) as u32;
                     }
                 }
             }
@@ -97,7 +97,7 @@ impl<'a> Versions<'a> {
     }
 
     /// Tells which versions are read along the edge `own` in messages of this rank: of each height, those of the pieces that
-    /// share the next larger one with the edge's own. Notes that they are read. A chunk of words, [`WARP`] to a height.
+    /// share the next larger one with the edge's own. Notes that they are read. A chunk of words, [`PARTS`] to a height.
     /// O(log^2 edges).
     pub(super) fn append_words(&self, own: usize, rank: u32, words: &mut Vec<u32>) -> Result<()> {
         let variable = self.ranks.graph.edge_variables()[own] as usize;
@@ -105,7 +105,7 @@ impl<'a> Versions<'a> {
         let own = slots.start + self.ranks.own_place(own);
         let end = words.len() + CHUNK;
         for (height, Height { size, .. }) in self.heights.iter().enumerate() {
-            let size_above = size * WARP;
+            let size_above = size * PARTS;
             let begin = slots.start + (own - slots.start) / size_above * size_above;
             self.append_parts(height, begin..slots.end, rank, Some((own - begin) / size), words)?;
             if size_above >= slots.len() {
@@ -115,22 +115,14 @@ impl<'a> Versions<'a> {
         words.try_resize(end, VERSION_NONE)
     }
 
-    /// Tells which versions of a piece's parts make a version of it; notes that they are read.
-    pub(super) fn append_words_of(
-        &self, version: &Version<'_>, words: &mut Vec<u32>,
-    ) -> Result<()> {
-        let slots = version.first as usize..version.first as usize + version.edges.len();
-        self.append_parts(version.height - 1, slots, version.last + 1, None, words)
-    }
-
-    /// A word for each of the first [`WARP`] pieces of a height in these slots, which begin with one; but for the `own` one.
+    /// A word for each of the first [`PARTS`] pieces of a height in these slots, which begin with one; but for the `own` one.
     fn append_parts(
         &self, height: usize, slots: Range<usize>, rank: u32, own: Option<usize>,
         words: &mut Vec<u32>,
     ) -> Result<()> {
         let Height { size, sorted, read } = &self.heights[height];
-        let end = words.len() + WARP;
-        for (number, first) in slots.clone().step_by(*size).take(WARP).enumerate() {
+        let end = words.len() + PARTS;
+        for (number, first) in slots.clone().step_by(*size).take(PARTS).enumerate() {
             if own == Some(number) {
                 words.try_push(VERSION_NONE)?;
                 continue;
@@ -150,24 +142,27 @@ impl<'a> Versions<'a> {
     /// The versions that are read, those of parts before those of what they are parts of.
     pub(super) fn all_read(&self) -> Result<Vec<Version<'a>>> {
         let mut of_heights: Vec<Vec<Version<'a>>> = Vec::new();
-        let mut parts = Vec::new();
         for (height, Height { size, sorted, read }) in self.heights.iter().enumerate().rev() {
             let is_read = |slot: usize| read[slot / 32].load(Relaxed) >> (slot % 32) & 1 == 1;
             let mut all = Vec::new();
             for variable in high_degree_variables(self.ranks) {
                 for (edges, slots) in pieces_of(self.ranks, variable, *size) {
                     let first = slots.start as u32;
-                    for slot in slots.filter(|&slot| is_read(slot)) {
+                    for slot in slots.clone().filter(|&slot| is_read(slot)) {
                         let (place, Sent { rank: last, level }) =
                             (self.place(height, slot), sorted[slot]);
-                        all.try_push(Version { height, edges, first, place, last, level })?;
+                        let mut parts = Vec::new();
+                        if height > 0 {
+                            self.append_parts(
+                                height - 1,
+                                slots.clone(),
+                                last + 1,
+                                None,
+                                &mut parts,
+                            )?;
+                        }
+                        all.try_push(Version { edges, first, place, parts, last, level })?;
                     }
-                }
-            }
-            if height > 0 {
-                for version in &all {
-                    parts.clear();
-                    self.append_words_of(version, &mut parts)?;
                 }
             }
             of_heights.try_push(all)?;
@@ -185,11 +180,12 @@ impl<'a> Versions<'a> {
 
 /// A piece of a high-degree variable of which some messages are new.
 pub(super) struct Version<'a> {
-    pub height: usize,
     pub edges: &'a [u32],
     /// The first slot of the piece, and where its product goes.
     pub first: u32,
     pub place: u32,
+    /// The versions of its parts that make it, a word for each thread of a warp; none of a piece of height 0.
+    pub parts: Vec<u32>,
     /// The largest rank of its new messages.
     last: u32,
     /// The level that sends the last of its new messages, if one does.

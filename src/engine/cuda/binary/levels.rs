@@ -50,8 +50,6 @@ impl LevelWork {
         let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
         let versions = &Versions::new(&ranks)?;
-        let coefficients = graph.coefficients()?;
-        let trees = Trees::new(versions, &ranks, &coefficients);
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
         let groups = all_parts(levels.count(), gang, |level| {
@@ -60,7 +58,10 @@ impl LevelWork {
         let Some(mut of_levels) = units_of(versions, &ranks, &groups, gang)? else {
             return Ok(None);
         };
+        let mut nodes = 0;
         if large_arities(graph).next().is_some() {
+            let coefficients = graph.coefficients()?;
+            let trees = Trees::new(versions, &ranks, &coefficients);
             let of_nodes = all_parts(levels.count(), gang, |level| {
                 let large = large_items_of(graph, &ranks, levels.edges(level))?;
                 trees.units_of(&large, level as u32)
@@ -68,11 +69,12 @@ impl LevelWork {
             for (of_level, of_nodes) in of_levels.iter_mut().zip(of_nodes) {
                 *of_level = of_nodes.around(std::mem::take(of_level))?;
             }
+            nodes = trees.count();
         }
         // Behind what they multiply, and before those that read them.
         let mut before_levels = Vec::new();
         for version in versions.all_read()? {
-            let unit = Unit::of_version(versions, &ranks, &version)?;
+            let unit = Unit::of_version(&ranks, &version)?;
             let of_level = match version.level {
                 Some(level) => &mut of_levels[level as usize],
                 None => &mut before_levels,
@@ -97,7 +99,7 @@ impl LevelWork {
             words: room(words)?,
             products: versions.places(),
             first_versions: versions.first()?,
-            nodes: trees.count(),
+            nodes,
             places: room(places)?,
         };
         work.starts.push(0);

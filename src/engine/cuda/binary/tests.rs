@@ -350,7 +350,6 @@ fn versions_of(
                 assert!(slot == VERSION_NONE || is_new.len() == lane as usize * size);
                 if slot != VERSION_NONE {
                     let (part_first, part) = part_of(&versions, slot);
-                    assert!(lane > 0 || part_first as usize % slots < slots);
                     first = if lane == 0 { part_first } else { first };
                     assert_eq!(part_first as usize, first as usize + is_new.len());
                     is_new.extend(part);
