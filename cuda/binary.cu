@@ -1,6 +1,6 @@
 // PTX targets: sm_70; cubin: sm_90
 //
-// Passes over graphs of binary variables and conjunctions; launched by src/engine/cuda/binary.
+// Passes over graphs of binary variables; launched by src/engine/cuda/binary.
 
 #include "engine/binary_flood.cuh"
 #include "engine/binary_levels.cuh"
@@ -480,7 +480,7 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
 }
 
 /// Sums without damping: where each block has one home, and where it has several. Then the same for any run; and any run where
-/// there are large factors.
+/// factors have warps of their own.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     binary_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_flood<FloodRun<false, false>>(g, loop);
@@ -502,7 +502,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    binary_large_turns_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
+    binary_own_warps_flood(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_flood<FloodRun<true, true, true>>(g, loop);
 }
 
@@ -540,7 +540,7 @@ __device__ __forceinline__ static void run_levels(const Binary &g, const Loop &l
     LevelQueue::keep(g);
 }
 
-/// Sums without damping of graphs of small factors; and any runs.
+/// Sums without damping where no factors have warps of their own; and any runs.
 extern "C" __global__ void __launch_bounds__(LEVEL_THREADS, 1)
     binary_levels(const __grid_constant__ Binary g, const __grid_constant__ Loop loop) {
     run_levels<false>(g, loop);

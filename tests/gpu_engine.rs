@@ -21,8 +21,9 @@ mod random;
 
 use backend::{Checked, Pair, same, same_bits, same_results, setting, tested};
 use cases::{
-    binary_graph, change_evidence, graph_with_large_factors, mixed_graph, numbers, random_changes,
-    random_request, random_rule, random_schedule, schedules,
+    binary_graph, binary_graph_of_all_kinds, change_evidence, graph_of_other_kinds,
+    graph_with_large_factors, mixed_graph, numbers, random_changes, random_request, random_rule,
+    random_schedule, schedules,
 };
 use fastlbp::generate;
 use fastlbp::model::FactorKind;
@@ -43,7 +44,18 @@ use std::sync::atomic::AtomicBool;
 const SIZE: usize = 40;
 
 type Graphs = fn(&mut Choices, usize) -> Arc<FactorGraph>;
-const GRAPHS: [(&str, Graphs); 2] = [("binary", binary_graph), ("mixed", mixed_graph)];
+const GRAPHS: [(&str, Graphs); 3] =
+    [("binary", binary_graph), ("binary of all kinds", few_other_kinds), ("mixed", mixed_graph)];
+
+/// Where all messages are sent at once, kernels for binary variables take graphs with few of these.
+fn few_other_kinds(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
+    binary_graph_of_all_kinds(choices, size, 5)
+}
+
+/// By levels, they take any number of them.
+fn many_other_kinds(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
+    binary_graph_of_all_kinds(choices, size, 2)
+}
 
 /// Runs a test on random graphs; see [`on_cases`].
 fn on_graphs(
@@ -119,7 +131,7 @@ fn small_graph(graphs: Graphs, kinds: usize, high_degree: bool) -> (Arc<FactorGr
 #[test]
 fn tiny_graphs_by_every_schedule() {
     let Some(options) = tested() else { return };
-    for ((name, graphs), kinds) in GRAPHS.into_iter().zip([4, 7]) {
+    for ((name, graphs), kinds) in GRAPHS.into_iter().zip([4, 7, 7]) {
         for high_degree in [false, true] {
             let (graph, numbers) = small_graph(graphs, kinds, high_degree);
             let mut choices = Choices::new(&numbers, 6);
@@ -172,6 +184,12 @@ fn check_every_schedule(
 #[test]
 fn binary_graphs_by_every_schedule() {
     on_graphs(12, binary_graph, check_every_schedule);
+}
+
+#[test]
+fn binary_graphs_of_all_kinds_by_every_schedule() {
+    on_graphs(12, few_other_kinds, check_every_schedule);
+    on_graphs(1000, many_other_kinds, check_every_schedule);
 }
 
 #[test]
@@ -330,21 +348,84 @@ fn conjunctions_of_many_variables_by_levels() {
     check_large_factors(&[Schedule::ForwardBackward], 1200, &[1100], 0, 1000);
 }
 
-/// Checks a graph by schedules; `rarity` is that of deterministic messages: where they are rare, messages are far from one.
+/// Factors of all kinds among conjunctions, in graphs of several blocks.
+#[test]
+fn factors_of_other_kinds() {
+    for (size, rarity) in [(200, 8), (1000, 1000)] {
+        let numbers = numbers(size, 1 << 17);
+        let mut choices = Choices::new(&numbers, rarity);
+        let graph = graph_of_other_kinds(&mut choices, size as usize, 4, 0);
+        check_own_warps(&[Schedule::Parallel], &graph, "factors of other kinds");
+    }
+}
+
+/// The same by levels, with a variable of more factors than a warp takes at once.
+#[test]
+fn factors_of_other_kinds_by_levels() {
+    let blocks = Schedule::Blocks { blocks: 3, seed: 5 };
+    for (schedules, size, rarity, one_of) in [
+        (&[Schedule::SequentialFixed, blocks][..], 60, 8, 3),
+        (&[Schedule::ForwardBackward], 200, 1000, 1),
+    ] {
+        let numbers = numbers(size, 1 << 17);
+        let mut choices = Choices::new(&numbers, rarity);
+        let graph = graph_of_other_kinds(&mut choices, size as usize, one_of, 270);
+        check_own_warps(schedules, &graph, "factors of other kinds");
+    }
+}
+
+/// Small tables of messages each of which a double holds, but not their products, and of such that none holds.
+#[test]
+fn small_tables_of_messages_far_from_one() {
+    let Some(options) = tested() else { return };
+    let numbers = numbers(5, 1 << 12);
+    let mut choices = Choices::new(&numbers, 1000);
+    let mut builder = FactorGraphBuilder::new();
+    for first in 0..60 {
+        for scope in
+            [vec![first, first + 2, first + 9], vec![first + 1, first, first + 5, first + 7]]
+        {
+            // Two of the variables are in state 1: nothing near one hides the smallest products.
+            let mut values = choices.weights(1 << scope.len());
+            let not_two = |(entry, _): &(usize, &mut f64)| entry.count_ones() != 2;
+            values.iter_mut().enumerate().filter(not_two).for_each(|(_, value)| *value = 0.0);
+            builder.add_table(&scope, &values).unwrap();
+        }
+        // From 1e-130 to 1e-390, and some the other way round.
+        for _ in 0..1 + first % 3 {
+            let p = if first % 4 == 0 { 1.0 - 1e-16 } else { 1e-130 };
+            builder.add_prior(first, p).unwrap();
+        }
+    }
+    let graph = Arc::new(builder.build().unwrap());
+    for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+        sums_and_maxima(&mut pair, [6, 3], schedule.name());
+    }
+}
+
+/// Checks a graph with large conjunctions by schedules; `rarity` is that of deterministic messages: where they are rare, messages are
+/// far from one.
 fn check_large_factors(
     schedules: &[Schedule], variables: usize, arities: &[usize], degree: usize, rarity: usize,
 ) {
+    let numbers = numbers(variables as u64, 1 << 17);
+    let mut choices = Choices::new(&numbers, rarity);
+    let graph = graph_with_large_factors(&mut choices, variables, arities, degree);
+    check_own_warps(schedules, &graph, &format!("{arities:?}"));
+}
+
+/// Runs of many kinds of a graph of which some factors have warps of their own.
+fn check_own_warps(schedules: &[Schedule], graph: &Arc<FactorGraph>, name: &str) {
     let Some(options) = tested() else { return };
+    let variables = graph.variable_count();
     let rules = [
         StopRule::Tolerance { tolerance: 1e-9, max_iterations: 30 },
         StopRule::Iterations(8),
         StopRule::Bingo { tolerance: 1e-6, min_iterations: 3, max_iterations: 6, history: 3 },
     ];
-    let numbers = numbers(variables as u64, 1 << 17);
-    let mut choices = Choices::new(&numbers, rarity);
-    let graph = graph_with_large_factors(&mut choices, variables, arities, degree);
     for schedule in schedules {
-        let mut pair = Pair::new(&graph, schedule, options).unwrap();
+        let mut pair = Pair::new(graph, schedule, options).unwrap();
         // By levels, emulation takes longer.
         let many = if matches!(schedule, Schedule::Parallel) { 2000 } else { 1000 };
         let rules = &rules[..if variables > many { 1 } else { rules.len() }];
@@ -362,7 +443,7 @@ fn check_large_factors(
                     rough_progress: matches!(rule, StopRule::Tolerance { .. }),
                     ..RunRequest::new(rule)
                 };
-                let what = || format!("{} of {arities:?}, {request:?}", schedule.name());
+                let what = || format!("{} of {name}, {request:?}", schedule.name());
                 if inference == Inference::SumProduct && damping == 0.0 {
                     under_both_policies(&mut pair, &request, &what());
                 } else {

@@ -164,7 +164,7 @@ __device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool wi
         }
     }
     __syncthreads();
-    if (Run::LARGE_FACTORS) {
+    if (Run::OWN_WARPS) {
         LargeFactors::multiply();
     }
     for (uint32_t number = block.coming; number < homes; number = block.coming) {
@@ -188,8 +188,9 @@ __device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool wi
         give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
         home.put(g);
     }
-    if (Run::LARGE_FACTORS) {
-        LargeFactors::send();
+    if (Run::OWN_WARPS) {
+        LargeFactors::send_pieces();
+        OwnWarps::send_other_factors();
     }
     if (threadIdx.x == 0) {
         block.taken_before += homes + gridDim.x;
@@ -314,7 +315,7 @@ __device__ __forceinline__ void reset_pieces(const Block &block, bool all) {
         return;
     }
     const uint32_t *const starts = flood_starts().of_warp(threadIdx.x / 32);
-    if (Run::LARGE_FACTORS) {
+    if (Run::OWN_WARPS) {
         LargeFactors::reset_bodies(all);
     }
     const Pieces pieces(block.g, block.from);

@@ -378,9 +378,9 @@ __device__ __forceinline__ bool is_near(Packed value) {
 
 /// What is known when kernels are compiled: whether blocks have several homes; whether runs may be damped, of maxima or
 /// with soft evidence; and whether there are large factors.
-template <bool BY_TURNS, bool HAS_OPTIONS, bool HAS_LARGE_FACTORS = false>
+template <bool BY_TURNS, bool HAS_OPTIONS, bool HAS_OWN_WARPS = false>
 struct FloodRun {
-    static constexpr bool TURNS = BY_TURNS, OPTIONS = HAS_OPTIONS, LARGE_FACTORS = HAS_LARGE_FACTORS;
+    static constexpr bool TURNS = BY_TURNS, OPTIONS = HAS_OPTIONS, OWN_WARPS = HAS_OWN_WARPS;
 };
 
 /// A home's messages. As it is known that they are in shared memory, fewer instructions reach them.

@@ -1,16 +1,13 @@
 // Factors of more than 32 variables where all messages are sent at once. Made by src/engine/cuda/binary/large_factors.rs.
 //
-// All variables of such a factor are hubs of all blocks. The variables but the head come in rounds of 32 literals, and a piece is
+// They have warps of their own (binary_own_warps.cuh). The variables but the head come in rounds of 32 literals, and a piece is
 // as many rounds as a power of two, of which the last piece may have fewer. A warp computes the body of a piece and hands it over;
 // when the bodies of all pieces are there, it sends the piece's messages, and with the first piece that to the head. So a warp
 // sees to all its pieces twice, before and after it sees to homes, and waits for others only the second time.
-//
-// Graphs with such factors have a kernel of their own, as a call that is not made takes registers all the same. It is one only:
-// homes take turns even if there is one for each block.
 #pragma once
 
 #include "binary_bodies.cuh"
-#include "binary_exchange.cuh"
+#include "binary_own_warps.cuh"
 
 namespace fastlbp {
 
@@ -43,7 +40,7 @@ struct PieceOfFactor {
 template <class Work>
 __device__ __forceinline__ void for_pieces_of_factors(const Block &block, const Work &work) {
     const uint32_t *const starts = flood_starts().of_warp(threadIdx.x / 32);
-    for (uint32_t row = starts[FLOOD_LARGE_FACTORS]; row < starts[FLOOD_HUB_KINDS];) {
+    for (uint32_t row = starts[FLOOD_LARGE_FACTORS]; row < starts[FLOOD_SMALL_TABLES];) {
         const PieceOfFactor piece(block, row);
         work(piece);
         row = piece.next_row();
@@ -142,18 +139,16 @@ __device__ __forceinline__ WideBody body_without_piece(const BodiesOfPieces &bod
 }
 
 /// What a warp does with pieces in a pass.
-struct LargeFactors {
-    const Block &block;
-
+struct LargeFactors : OwnWarps {
     /// The first half for all pieces of this warp, when all hubs have sent.
     static __device__ __noinline__ void multiply() {
-        const LargeFactors work = {shared_block()};
+        const LargeFactors work = {{shared_block()}};
         for_pieces_of_factors(work.block, [&](const PieceOfFactor &piece) { work.multiply_piece(piece); });
     }
 
     /// The second half.
-    static __device__ __noinline__ void send() {
-        const LargeFactors work = {shared_block()};
+    static __device__ __noinline__ void send_pieces() {
+        const LargeFactors work = {{shared_block()}};
         for_pieces_of_factors(work.block, [&](const PieceOfFactor &piece) { work.send_piece(piece); });
     }
 
@@ -207,16 +202,6 @@ private:
         }
     }
 
-    __device__ __forceinline__ bool maxima() const { return block.g.maxima != 0; }
-
-    /// What the variable of this thread sends, given its words; nothing is one.
-    __device__ __forceinline__ Packed input(const FloodWords &words) const {
-        if (words.is_sent()) {
-            return block.g.prepared[words.slot()];
-        }
-        return words.is_there() ? observed_message(words.input) : Packed::one();
-    }
-
     __device__ __forceinline__ Literal literal(const FloodWords &words) const {
         return Literal{input(words), words.number != 0, words.is_there()};
     }
@@ -232,26 +217,6 @@ private:
             }
         }
         return own;
-    }
-
-    /// A message, or what is sent instead where no state is left.
-    __device__ __forceinline__ Packed with_states(uint32_t slot, Packed message) const {
-        if (message != Packed::contradiction()) {
-            return message;
-        }
-        note_zero_by_zero(block.g, slot, block.of_pass);
-        block.mark();
-        return Packed::one();
-    }
-
-    /// Sends a message along an edge.
-    __device__ __forceinline__ void send(uint32_t slot, Packed message) const {
-        message = with_states(slot, message);
-        if (block.g.undamped) {
-            block.undamped_to[slot] = message;
-            message = with_states(slot, damped(block.g, block.from[slot], message));
-        }
-        block.to[slot] = message;
     }
 };
 

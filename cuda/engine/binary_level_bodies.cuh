@@ -12,8 +12,8 @@
 
 namespace fastlbp {
 
-/// What a thread of such a unit has in its last chunk: the node that it takes, or, of a leaf, anything but NODE_NONE if it has a
-/// literal; the unit's node; and its kind.
+/// What a thread of such a unit has in its last chunk: the node that it takes, or, of a leaf or a factor that is no conjunction,
+/// anything but NODE_NONE if it has an edge; the unit's node, or the number of that factor; and the unit's kind.
 struct NodeWords {
     uint32_t taken, own, kind;
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "binary_level_bodies.cuh"
+#include "binary_own_warps.cuh"
 
 namespace fastlbp {
 
@@ -14,7 +15,7 @@ namespace fastlbp {
 /// input; `second` (the word level_want); and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
-/// only chunk has HubWords, or a version of a part for each thread. Those of factors of more than 32 variables have a last chunk of
+/// only chunk has HubWords, or a version of a part for each thread. Those of factors with warps of their own have a last chunk of
 /// NodeWords.
 struct LevelUnit : LevelUnitData {
     /// Rounds in which threads read a message each, of variables with up to four.
@@ -30,7 +31,7 @@ struct LevelUnit : LevelUnitData {
     __device__ __forceinline__ uint32_t range() const { return unit_shape_range(shape) << 2; }
     /// Whether it is no factors, but the product of a piece of a hub.
     __device__ __forceinline__ bool multiplies() const { return unit_shape_multiplies(shape); }
-    /// Whether it is of a factor of more than 32 variables.
+    /// Whether it is of a factor with warps of its own.
     __device__ __forceinline__ bool is_of_node() const { return unit_shape_node(shape); }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
     __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
@@ -392,8 +393,8 @@ struct LevelInput {
     }
 };
 
-/// What a warp does in a pass, of a run that may be damped or of maxima if it has options; then there may be factors of more than 32
-/// variables, too.
+/// What a warp does in a pass, of a run that may be damped or of maxima if it has options; then factors may have warps of their own,
+/// too.
 template <bool OPTIONS>
 struct LevelWork {
     Places places;
@@ -627,14 +628,24 @@ struct LevelWork {
         }
     }
 
-    /// A unit of a factor of more than 32 variables, when its inputs are there.
+    /// A unit of a factor with warps of its own, when its inputs are there.
     static __device__ __noinline__ void serve_node(LevelWork work, uint4 words, uint32_t slot, uint32_t second, uint64_t value,
                                                    uint64_t old) {
         const NodeWords node(words);
-        const Literal literal = {Packed{value}, level_want_negated(second), node.takes()};
-        const HornCoefficients &coefficients = shared_block().coefficients_of(level_want_coefficients(second));
-        const Packed message = message_of_node(work.places, node, literal, coefficients, of_maxima());
-        if (level_want_sent(second)) {
+        const bool is_sent = level_want_sent(second);
+        Packed message;
+        if (node.kind == NODE_SMALL_TABLES) {
+            message = Packed{message_of_small_table(node.own, value)};
+        } else if (node.kind == NODE_OTHER_FACTOR) {
+            const uint32_t sent = __ballot_sync(~0u, is_sent), arity = __popc(__ballot_sync(~0u, node.takes()));
+            const uint32_t target = __popc(sent) == 1 ? __popc(sent - 1) : ALL;
+            message = Packed{message_of_other_factor(node.own, arity, target, value)};
+        } else {
+            const Literal literal = {Packed{value}, level_want_negated(second), node.takes()};
+            const HornCoefficients &coefficients = shared_block().coefficients_of(level_want_coefficients(second));
+            message = message_of_node(work.places, node, literal, coefficients, of_maxima());
+        }
+        if (is_sent) {
             send_message<OPTIONS>(work.places, slot, message, Packed{old});
         }
     }

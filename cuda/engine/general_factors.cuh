@@ -4,6 +4,7 @@
 
 #include "general_pairs.cuh"
 #include "general_prepared.cuh"
+#include "other_factors.cuh"
 
 namespace fastlbp {
 
@@ -12,43 +13,13 @@ namespace fastlbp {
 FASTLBP_DEVICE_COLD void compute(const General &g, const Record &record, uint32_t first_edge,
                                  uint32_t arity, uint32_t target, const Packed *inputs, Packed *out,
                                  void *scratch, const ThreadGroup &group) {
-    switch (record.kind) {
-        case HORN_FACTOR: {
-            const HornLiterals c = {g.horn[record.parameter], g.words};
-            share_horn_messages(g.maxima, inputs, arity, record.head, c, target, out, scratch, group);
-            return;
-        }
-        case NOISY_FACTOR: {
-            // Maxima take it as a table.
-            const NoisyRecord &noisy = g.noisy[record.parameter];
-            const NoisyLiterals c = {noisy.head, noisy.literals};
-            share_noisy_messages(inputs, arity, record.head, c, target, out, scratch, group);
-            return;
-        }
-        case TABLE_FACTOR: {
-            const TableRecord &table = g.tables[record.parameter];
-            const TableInputs factor = {table.values, table.entries, table.low, table.high,
-                                        g.edge_radices + first_edge, arity, inputs};
-            if (g.maxima) {
-                table_messages_with<Max<Wide>>(factor, target, out, scratch, group);
-            } else {
-                table_messages<SumProduct>(factor, target, out, scratch, group);
-            }
-            return;
-        }
-        default: {
-            if (group.rank() == 0) {
-                const TermsRecord &terms = g.terms[record.parameter];
-                const TermInputs factor = {terms.weights, terms.terms, terms.offsets, terms.literals,
-                                           g.edge_radices + first_edge, arity, inputs};
-                if (g.maxima && !terms.signed_weights) {
-                    term_messages_with<Max<Wide>>(factor, terms.states, target, out, scratch);
-                } else {
-                    term_messages<SumProduct>(factor, terms.states, target, out, scratch);
-                }
-            }
-            group.sync();
-        }
+    if (record.kind == HORN_FACTOR) {
+        const HornLiterals c = {g.horn[record.parameter], g.words};
+        share_horn_messages(g.maxima, inputs, arity, record.head, c, target, out, scratch, group);
+    } else {
+        // Noisy conjunctions alone need none.
+        const uint32_t *const radices = g.edge_radices ? g.edge_radices + first_edge : nullptr;
+        other_messages(g.parameters, g.maxima != 0, record, radices, arity, target, inputs, out, scratch, group);
     }
 }
 

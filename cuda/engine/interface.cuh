@@ -252,6 +252,112 @@ constexpr uint32_t GO_FIRST = 32;
 /// and how many words farther that of the next one is.
 constexpr uint32_t GO_STRIDE = 8;
 
+// Factors of any kind.
+
+/// How many threads share a factor, or a variable.
+enum Span : uint32_t {
+    SPAN_THREAD = 0,
+    SPAN_WARP = 1,
+    SPAN_BLOCK = 2,
+};
+
+/// `Record::kind`.
+enum FactorKind : uint32_t {
+    HORN_FACTOR = 0,
+    NOISY_FACTOR = 1,
+    TABLE_FACTOR = 2,
+    TERMS_FACTOR = 3,
+};
+
+/// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
+struct Record {
+    uint32_t kind;
+    uint32_t head;
+    uint32_t parameter;
+};
+
+static_assert(sizeof(Record) == 12, "Record");
+FASTLBP_FIELD(Record, kind, 0);
+FASTLBP_FIELD(Record, head, 4);
+FASTLBP_FIELD(Record, parameter, 8);
+
+/// A noisy conjunction: see `NoisyLiterals`.
+struct NoisyRecord {
+    HeadValues head;
+    const double (*literals)[2][2];
+};
+
+static_assert(sizeof(NoisyRecord) == 40, "NoisyRecord");
+FASTLBP_FIELD(NoisyRecord, head, 0);
+FASTLBP_FIELD(NoisyRecord, literals, 32);
+
+/// A table: its values, the range of their exponents, and how many they are.
+struct TableRecord {
+    const double *values;
+    int64_t low;
+    int64_t high;
+    uint32_t entries;
+    uint32_t padding;
+};
+
+static_assert(sizeof(TableRecord) == 32, "TableRecord");
+FASTLBP_FIELD(TableRecord, values, 0);
+FASTLBP_FIELD(TableRecord, low, 8);
+FASTLBP_FIELD(TableRecord, high, 16);
+FASTLBP_FIELD(TableRecord, entries, 24);
+FASTLBP_FIELD(TableRecord, padding, 28);
+
+/// A factor of terms: see `TermInputs`.
+struct TermsRecord {
+    const double *weights;
+    const uint32_t *offsets;
+    const TermLiteral *literals;
+    uint32_t terms;
+    /// Of all variables together.
+    uint32_t states;
+    /// Whether some weight is negative.
+    uint32_t signed_weights;
+    uint32_t padding;
+};
+
+static_assert(sizeof(TermsRecord) == 40, "TermsRecord");
+FASTLBP_FIELD(TermsRecord, weights, 0);
+FASTLBP_FIELD(TermsRecord, offsets, 8);
+FASTLBP_FIELD(TermsRecord, literals, 16);
+FASTLBP_FIELD(TermsRecord, terms, 24);
+FASTLBP_FIELD(TermsRecord, states, 28);
+FASTLBP_FIELD(TermsRecord, signed_weights, 32);
+FASTLBP_FIELD(TermsRecord, padding, 36);
+
+/// What factors have that are no conjunctions of literals.
+struct FactorParameters {
+    const NoisyRecord *noisy;
+    const TableRecord *tables;
+    const TermsRecord *terms;
+};
+
+static_assert(sizeof(FactorParameters) == 24, "FactorParameters");
+FASTLBP_FIELD(FactorParameters, noisy, 0);
+FASTLBP_FIELD(FactorParameters, tables, 8);
+FASTLBP_FIELD(FactorParameters, terms, 16);
+
+/// Factors that are no conjunctions of literals, of several variables, to each of which a warp sees: by their numbers their
+/// records; their parameters; the states of as many variables as one may have; and memory, of so many bytes for each warp.
+struct OtherFactors {
+    const Record *records;
+    FactorParameters parameters;
+    const uint32_t *radices;
+    unsigned char *memory;
+    uint64_t bytes;
+};
+
+static_assert(sizeof(OtherFactors) == 56, "OtherFactors");
+FASTLBP_FIELD(OtherFactors, records, 0);
+FASTLBP_FIELD(OtherFactors, parameters, 8);
+FASTLBP_FIELD(OtherFactors, radices, 32);
+FASTLBP_FIELD(OtherFactors, memory, 40);
+FASTLBP_FIELD(OtherFactors, bytes, 48);
+
 // Words of the binary program.
 
 /// An input of a factor: the slot of its edge; where all messages are sent at once, whether its variable has soft evidence; and
@@ -346,7 +452,7 @@ constexpr uint32_t UNIT_SHAPE_HUB_LEVELS_MASK = 0x38;
 /// Whether it is no factors, but the product of a piece of a hub.
 constexpr uint32_t UNIT_SHAPE_MULTIPLIES = 0x40;
 #define unit_shape_multiplies(word) (((word) & UNIT_SHAPE_MULTIPLIES) != 0)
-/// Whether it is of a node of a factor of more than 32 variables.
+/// Whether it is of a factor with warps of its own, or of several small tables.
 constexpr uint32_t UNIT_SHAPE_NODE = 0x80;
 #define unit_shape_node(word) (((word) & UNIT_SHAPE_NODE) != 0)
 /// Logarithm of the number of threads of each factor, less 2.
@@ -420,15 +526,18 @@ constexpr uint32_t IMAGE_ROOM = 512;
 /// What others wait for has these bits as long as it is not there. No message and no product has them.
 constexpr uint64_t UNSENT = 0xffffffffffffffff;
 /// Kinds of units that all blocks share, in the order in which a warp does them: the product of a piece of a large hub, what
-/// small ones send, what a piece sends; pieces of large factors. So many there are.
+/// small ones send, what a piece sends; pieces of large factors; small tables; other factors that are no conjunctions. So many there
+/// are.
 constexpr uint32_t FLOOD_MULTIPLY = 0;
 constexpr uint32_t FLOOD_HUBS = 1;
 constexpr uint32_t FLOOD_SEND = 2;
 constexpr uint32_t FLOOD_LARGE_FACTORS = 3;
-constexpr uint32_t FLOOD_HUB_KINDS = 4;
+constexpr uint32_t FLOOD_SMALL_TABLES = 4;
+constexpr uint32_t FLOOD_OTHER_FACTORS = 5;
+constexpr uint32_t FLOOD_HUB_KINDS = 6;
 /// Words of a body that a warp hands over: of the two numbers the bits of the significand, and the exponent.
 constexpr uint32_t BODY_WORDS = 4;
-/// By levels, words of a node of a factor of more than 32 variables, and what its units do (see binary_level_bodies.cuh): that of a leaf
+/// By levels, words of a node of a conjunction of more than 32 variables, and what its units do (see binary_level_bodies.cuh): that of a leaf
 /// hands over the body of its literals; one above, the root, and one below it; that of a leaf sends its messages.
 constexpr uint32_t NODE_WORDS = 10;
 constexpr uint32_t NODE_LEAF_UP = 0;
@@ -436,6 +545,11 @@ constexpr uint32_t NODE_UP = 1;
 constexpr uint32_t NODE_ROOT = 2;
 constexpr uint32_t NODE_DOWN = 3;
 constexpr uint32_t NODE_LEAF_DOWN = 4;
+/// No part of a tree, but a factor that is no conjunction; or small tables, each by as many threads.
+constexpr uint32_t NODE_OTHER_FACTOR = 5;
+constexpr uint32_t NODE_SMALL_TABLES = 6;
+/// Most variables of these.
+constexpr uint32_t SMALL_TABLE = 4;
 /// No node.
 constexpr uint32_t NODE_NONE = 0xffffffff;
 /// Most variables of a factor that a single thread takes.
@@ -636,12 +750,13 @@ struct BinaryData {
     /// (see binary_large_factors.cuh).
     uint32_t factor_pieces;
     uint64_t *factor_bodies;
-    /// By levels: NODE_WORDS of each node of factors of more than 32 variables, of all states, of which each has node_stride words.
+    /// By levels: NODE_WORDS of each node of conjunctions of more than 32 variables, of all states, of which each has node_stride words.
     uint64_t *level_nodes;
     uint64_t node_stride;
+    OtherFactors others;
 };
 
-static_assert(sizeof(BinaryData) == 496, "BinaryData");
+static_assert(sizeof(BinaryData) == 552, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -710,17 +825,11 @@ FASTLBP_FIELD(BinaryData, factor_pieces, 468);
 FASTLBP_FIELD(BinaryData, factor_bodies, 472);
 FASTLBP_FIELD(BinaryData, level_nodes, 480);
 FASTLBP_FIELD(BinaryData, node_stride, 488);
+FASTLBP_FIELD(BinaryData, others, 496);
 
 #endif
 
 // The general program.
-
-/// How many threads share a work item.
-enum Span : uint32_t {
-    SPAN_THREAD = 0,
-    SPAN_WARP = 1,
-    SPAN_BLOCK = 2,
-};
 
 /// Lanes of a warp item, and most variables of a factor in one.
 constexpr uint32_t ITEM_LANES = 32;
@@ -746,74 +855,6 @@ constexpr uint32_t SHARED_WARP_LEVELS = 2;
 constexpr uint32_t SMALL_PAIR = 8;
 constexpr uint32_t MIDDLE_PAIR = 16;
 constexpr uint32_t LARGE_PAIR = 256;
-
-/// `Record::kind`.
-enum FactorKind : uint32_t {
-    HORN_FACTOR = 0,
-    NOISY_FACTOR = 1,
-    TABLE_FACTOR = 2,
-    TERMS_FACTOR = 3,
-};
-
-/// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
-struct Record {
-    uint32_t kind;
-    uint32_t head;
-    uint32_t parameter;
-};
-
-static_assert(sizeof(Record) == 12, "Record");
-FASTLBP_FIELD(Record, kind, 0);
-FASTLBP_FIELD(Record, head, 4);
-FASTLBP_FIELD(Record, parameter, 8);
-
-/// A noisy conjunction: see `NoisyLiterals`.
-struct NoisyRecord {
-    HeadValues head;
-    const double (*literals)[2][2];
-};
-
-static_assert(sizeof(NoisyRecord) == 40, "NoisyRecord");
-FASTLBP_FIELD(NoisyRecord, head, 0);
-FASTLBP_FIELD(NoisyRecord, literals, 32);
-
-/// A table: its values, the range of their exponents, and how many they are.
-struct TableRecord {
-    const double *values;
-    int64_t low;
-    int64_t high;
-    uint32_t entries;
-    uint32_t padding;
-};
-
-static_assert(sizeof(TableRecord) == 32, "TableRecord");
-FASTLBP_FIELD(TableRecord, values, 0);
-FASTLBP_FIELD(TableRecord, low, 8);
-FASTLBP_FIELD(TableRecord, high, 16);
-FASTLBP_FIELD(TableRecord, entries, 24);
-FASTLBP_FIELD(TableRecord, padding, 28);
-
-/// A factor of terms: see `TermInputs`.
-struct TermsRecord {
-    const double *weights;
-    const uint32_t *offsets;
-    const TermLiteral *literals;
-    uint32_t terms;
-    /// Of all variables together.
-    uint32_t states;
-    /// Whether some weight is negative.
-    uint32_t signed_weights;
-    uint32_t padding;
-};
-
-static_assert(sizeof(TermsRecord) == 40, "TermsRecord");
-FASTLBP_FIELD(TermsRecord, weights, 0);
-FASTLBP_FIELD(TermsRecord, offsets, 8);
-FASTLBP_FIELD(TermsRecord, literals, 16);
-FASTLBP_FIELD(TermsRecord, terms, 24);
-FASTLBP_FIELD(TermsRecord, states, 28);
-FASTLBP_FIELD(TermsRecord, signed_weights, 32);
-FASTLBP_FIELD(TermsRecord, padding, 36);
 
 /// Messages that one thread, warp or block computes: those of a factor along the edges targets[first]..targets[end], in
 /// ascending order of ranks. Without targets, all of them.
@@ -971,9 +1012,7 @@ struct GeneralData {
     const Record *records;
     const HornCoefficients *horn;
     const uint64_t *words;
-    const NoisyRecord *noisy;
-    const TableRecord *tables;
-    const TermsRecord *terms;
+    FactorParameters parameters;
     /// Messages to the variables, by place; as they were computed, where the stored ones are damped (else null); messages to
     /// the factors, by edge; room for what factors compute, by edge.
     Packed *messages[2];
@@ -1066,9 +1105,7 @@ FASTLBP_FIELD(GeneralData, factor_offsets, 112);
 FASTLBP_FIELD(GeneralData, records, 120);
 FASTLBP_FIELD(GeneralData, horn, 128);
 FASTLBP_FIELD(GeneralData, words, 136);
-FASTLBP_FIELD(GeneralData, noisy, 144);
-FASTLBP_FIELD(GeneralData, tables, 152);
-FASTLBP_FIELD(GeneralData, terms, 160);
+FASTLBP_FIELD(GeneralData, parameters, 144);
 FASTLBP_FIELD(GeneralData, messages, 168);
 FASTLBP_FIELD(GeneralData, newest, 184);
 FASTLBP_FIELD(GeneralData, by_edge, 200);

@@ -1,9 +1,13 @@
 //! Graphs for which there are kernels of their own on devices: the router expects other costs of all others.
 
+use crate::kernel::Inference;
 use crate::model::FactorGraph;
 
-/// Most variables of a conjunction that a warp takes at once: larger ones are in pieces, and by levels trees.
+/// Most variables of a factor that a warp takes at once: larger conjunctions are in pieces, and by levels trees.
 pub(super) const MOST_VARIABLES: usize = 32;
+/// The same of a table of binary variables; and most variables of one that shares a warp with others.
+const MOST_TABLE_VARIABLES: usize = 12;
+pub(super) const SMALL_TABLE: usize = 4;
 /// Messages of a variable of many factors whose product is computed once for all messages that need it; and how many such products
 /// have a product in turn, and so on.
 pub(super) const PIECE: usize = 256;
@@ -22,18 +26,42 @@ pub(super) fn heights_of_pieces(messages: usize) -> usize {
     heights
 }
 
-/// How many of a graph's edges are of conjunctions of more than [`MOST_VARIABLES`]. O(factors).
-pub(super) fn edges_of_large_factors(graph: &FactorGraph) -> usize {
-    large_arities(graph).sum()
+/// Whether warps of their own see to a factor: to one of many variables, or of another kind than conjunctions of literals.
+pub(super) fn has_own_warps(graph: &FactorGraph, factor: usize) -> bool {
+    let arity = graph.arity(factor);
+    arity > MOST_VARIABLES || (arity > 1 && !graph.is_conjunction(factor))
 }
 
-/// The numbers of variables of such conjunctions.
-pub(super) fn large_arities(graph: &FactorGraph) -> impl Iterator<Item = usize> {
-    let arities = (0..graph.factor_count()).map(|f| graph.arity(f));
-    arities.filter(|&arity| arity > MOST_VARIABLES)
+/// The numbers of variables of such factors. O(factors), or O(1) where all are small conjunctions.
+pub(super) fn arities_with_own_warps(graph: &FactorGraph) -> impl Iterator<Item = usize> {
+    let has_some = graph.largest_arity() > MOST_VARIABLES || graph.other_factors().next().is_some();
+    let factors = 0..if has_some { graph.factor_count() } else { 0 };
+    factors.filter(|&f| has_own_warps(graph, f)).map(|f| graph.arity(f))
 }
 
-/// Whether these are so few that these kernels serve the graph where all messages are sent at once.
-pub(super) fn serves_large_factors(of_large: usize, graph: &FactorGraph) -> bool {
-    2 * of_large <= graph.edge_count()
+/// Whether a factor of binary variables is a table that shares a warp with others.
+pub(super) fn is_small_table(graph: &FactorGraph, factor: usize) -> bool {
+    graph.arity(factor) <= SMALL_TABLE && graph.factor(factor).as_table().is_some()
+}
+
+/// Whether devices have kernels for binary variables that serve a graph, for sums. Where all messages are sent at once, factors with
+/// warps of their own may have half of the edges, but for small tables; with more, other kernels are faster. O(factors).
+pub(super) fn has_kernels_of_binary_variables(graph: &FactorGraph, by_levels: bool) -> bool {
+    let edges_of_these = || {
+        let tables = graph.other_factors().filter(|&f| is_small_table(graph, f));
+        let small = tables.map(|f| graph.arity(f)).filter(|&arity| arity > 1).sum::<usize>();
+        arities_with_own_warps(graph).sum::<usize>() - small
+    };
+    graph.all_binary()
+        && takes_other_factors(graph, Inference::SumProduct)
+        && (by_levels || 2 * edges_of_these() <= graph.edge_count())
+}
+
+/// Whether these kernels take all factors that are no conjunctions of literals, each by a warp. O(factors).
+pub(super) fn takes_other_factors(graph: &FactorGraph, inference: Inference) -> bool {
+    graph.other_factors().all(|factor| {
+        let view = graph.factor(factor);
+        let is_table = view.as_table().is_some() || view.needs_table(inference);
+        graph.arity(factor) <= if is_table { MOST_TABLE_VARIABLES } else { MOST_VARIABLES }
+    })
 }

@@ -27,7 +27,7 @@ pub(crate) struct HornCoefficients {
 
 /// Coefficients as a GPU has them: `HornCoefficients` of cuda/arithmetic/horn.cuh, whose fields are where these are, as
 /// `engine::cuda::interface` has compilers assert.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct DeviceHorn {
     pub(crate) values: [[f64; 2]; 2],

@@ -1,7 +1,7 @@
 //! Builds a [`FactorGraph`] from factors over labels, one at a time or in bulk.
 
 use super::edges::Edges;
-use super::graph::{FactorGraph, Label};
+use super::graph::{FactorGraph, Label, all_conjunctions};
 use super::labels::{INDEX_LIMIT, LabelIndex, UsedLabels};
 use super::lists::Lists;
 use super::scopes::{DraftFactors, NOT_ASSEMBLED, Scopes};
@@ -321,6 +321,8 @@ impl FactorGraphBuilder {
             parameters[factor] = stores.assemble(&self.drafts, self.parameters[factor], &scope)?;
         }
         stores.finish();
+        let arities = factor_offsets.windows(2).map(|ends| ends[1] - ends[0]);
+        let largest_arity = arities.max().unwrap_or(0);
         Ok(FactorGraph {
             cardinalities,
             labels: index.labels,
@@ -330,6 +332,8 @@ impl FactorGraphBuilder {
             parameters,
             stores,
             all_binary,
+            all_conjunctions: all_conjunctions(&self.kinds),
+            largest_arity,
         })
     }
 

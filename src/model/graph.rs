@@ -28,6 +28,14 @@ pub struct FactorGraph {
     pub(super) parameters: Vec<u32>,
     pub(super) stores: Stores,
     pub(super) all_binary: bool,
+    /// Whether all factors are conjunctions of literals, and the most variables of one: asked for again and again.
+    pub(super) all_conjunctions: bool,
+    pub(super) largest_arity: u32,
+}
+
+/// Whether factors of these kinds all are conjunctions of literals.
+pub(super) fn all_conjunctions(kinds: &[FactorKind]) -> bool {
+    kinds.iter().all(|kind| kind.conjunction().is_some())
 }
 
 impl FactorGraph {
@@ -189,9 +197,21 @@ impl FactorGraph {
         }
     }
 
-    /// The factors that are no conjunctions of literals, ascending. A pass over the kinds alone.
+    /// Whether a factor is a conjunction of literals.
+    #[inline(always)]
+    pub(crate) fn is_conjunction(&self, factor: usize) -> bool {
+        self.kinds[factor].conjunction().is_some()
+    }
+
+    /// Most variables of a factor; 0 without factors.
+    pub(crate) fn largest_arity(&self) -> usize {
+        self.largest_arity as usize
+    }
+
+    /// The factors that are no conjunctions of literals, ascending. A pass over the kinds alone, or nothing.
     pub(crate) fn other_factors(&self) -> impl Iterator<Item = usize> + '_ {
-        let kinds = self.kinds.iter().enumerate();
+        let searched = if self.all_conjunctions { 0 } else { self.kinds.len() };
+        let kinds = self.kinds[..searched].iter().enumerate();
         kinds.filter(|(_, kind)| kind.conjunction().is_none()).map(|(factor, _)| factor)
     }
 

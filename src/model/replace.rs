@@ -1,6 +1,6 @@
 //! Tables with local structure, in the form that is cheaper to run.
 
-use super::graph::FactorGraph;
+use super::graph::{FactorGraph, all_conjunctions};
 use crate::error::Result;
 use crate::factor::{FactorKind, TermLiteral, words};
 use crate::memory::{Grow, collected, copied, filled};
@@ -82,12 +82,15 @@ impl FactorGraph {
             parameters: copied(&self.parameters)?,
             stores: self.stores.copy_without_tables(&replaced)?,
             all_binary: self.all_binary,
+            all_conjunctions: false,
+            largest_arity: self.largest_arity,
         };
         graph.stores.signed.reopen()?;
         for (factor, structure) in structures {
             graph.replace(factor, structure)?;
         }
         graph.stores.finish();
+        graph.all_conjunctions = all_conjunctions(&graph.kinds);
         Ok(Some(graph))
     }
 

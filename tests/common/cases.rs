@@ -178,6 +178,60 @@ pub fn graph_with_large_factors(
     build(&labels, &vec![2; count], &inputs)
 }
 
+/// A graph of binary variables and factors of every kind, one of so many on average no conjunction.
+pub fn binary_graph_of_all_kinds(
+    choices: &mut Choices, size: usize, one_of: usize,
+) -> Arc<FactorGraph> {
+    let count = variable_count(choices, size);
+    let labels = labels(choices, count);
+    let binary: Vec<usize> = (0..count).collect();
+    let mut inputs = Vec::new();
+    for _ in 0..1 + count + choices.below(2 * count) {
+        if choices.below(one_of) == 0 {
+            inputs.push(Input::among(choices, &labels, &vec![2; count], &binary, ENTRIES));
+        } else {
+            let count = 1 + choices.below(5);
+            let scope = choose_scope(choices, &labels, count);
+            inputs.push(conjunction(choices, scope));
+        }
+    }
+    add_special(choices, size, &labels, &mut inputs);
+    build(&labels, &vec![2; count], &inputs)
+}
+
+/// A graph of so many binary variables, and of factors of several kinds of which one of so many may be no conjunction; among these a
+/// table of nine variables and a noisy OR of nine, or, where there are only such factors, of 32. One variable is in so many more.
+pub fn graph_of_other_kinds(
+    choices: &mut Choices, count: usize, one_of: usize, degree: usize,
+) -> Arc<FactorGraph> {
+    let labels = labels(choices, count);
+    let mut inputs = Vec::new();
+    for number in 0..count + count / 2 + degree {
+        let size = 1 + choices.below(4);
+        let mut scope = choose_scope(choices, &labels[1..], size);
+        if number < degree {
+            scope.truncate(1);
+            scope.insert(choices.below(2), labels[0]);
+        }
+        inputs.push(match choices.below(one_of) {
+            // Of one variable, maxima of most kinds have other bits.
+            0 if scope.len() == 1 => {
+                Input { scope, definition: Definition::Table { values: choices.weights(2) } }
+            }
+            0 => Input::random(choices, &scope, &vec![2; scope.len()]),
+            _ => conjunction(choices, scope),
+        });
+    }
+    let table = Definition::Table { values: choices.weights(512) };
+    inputs.push(Input { scope: labels[..9].to_vec(), definition: table });
+    // Maxima take it as a table, so only without it warps do all.
+    let body = if one_of == 1 { 31 } else { 8 };
+    let links = (0..body).map(|_| choices.share()).collect();
+    let scope = labels[count - 1 - body..].to_vec();
+    inputs.push(Input { scope, definition: Definition::NoisyOr { links, leak: 0.125 } });
+    build(&labels, &vec![2; count], &inputs)
+}
+
 /// A graph of variables with 2 to 5 states and factors of every kind.
 pub fn mixed_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     let count = variable_count(choices, size).min(120);

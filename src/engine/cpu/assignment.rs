@@ -115,7 +115,7 @@ fn cost(state: &State, factor: usize, messages: usize, tuning: &Tuning) -> u64 {
     let linear = tuning.task
         + tuning.message * (variables.len() + messages) as u64
         + tuning.high_degree * high_degree as u64;
-    if graph.conjunction_parameter(factor).is_some() {
+    if graph.is_conjunction(factor) {
         return linear;
     }
     let entries = graph.factor(factor).table_entries(graph.joint_states(factor));

@@ -7,6 +7,7 @@ mod engine;
 mod general;
 mod interface;
 mod kernels;
+mod parameters;
 mod probe;
 mod program;
 mod programs;

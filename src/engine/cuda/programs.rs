@@ -5,6 +5,7 @@ use super::driver::Queue;
 use super::general::General;
 use super::kernels;
 use super::program::Program;
+use crate::engine::limits::has_kernels_of_binary_variables;
 use crate::engine::{Inference, RunRequest, StopRule};
 use crate::error::{Error, Result};
 use crate::factor::DeviceForm;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// Which program runs iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProgramKind {
-    /// Conjunctions over binary variables.
+    /// Binary variables, and mostly conjunctions.
     Binary,
     /// The same, laid out for damped runs, where these need more shared memory than there is for the other one.
     Damped,
@@ -83,7 +84,8 @@ impl Programs {
             return Ok(programs);
         }
         // Kernels that are of no use are not loaded.
-        if graph.all_binary() && graph.other_factors().next().is_none() {
+        let by_levels = !matches!(schedule, Schedule::Parallel);
+        if has_kernels_of_binary_variables(graph, by_levels) {
             let module = kernels::binary(queue.current)?;
             programs.binary = BinaryProgram::new(queue, &module, graph.clone(), schedule, false)?;
         }

@@ -3,6 +3,7 @@
 
 use super::driver::fake;
 use crate::engine::cpu::tests::{Case, case};
+use crate::engine::limits::has_kernels_of_binary_variables;
 use crate::engine::trial::Trial;
 use crate::engine::{
     Backend, Contradiction, Control, DeviceSet, EngineOptions, Inference, Progress, Router,
@@ -136,8 +137,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// Whether the binary program, whose kernels run on devices only, takes a graph.
 fn is_binary(graph: &FactorGraph) -> bool {
-    graph.all_binary()
-        && (0..graph.factor_count()).all(|f| graph.conjunction_parameter(f).is_some())
+    has_kernels_of_binary_variables(graph, true)
 }
 
 proptest! {
@@ -172,6 +172,8 @@ fn sequences_have_the_bits_of_the_cpu() {
 fn graph() -> Arc<FactorGraph> {
     let mut builder = FactorGraphBuilder::new();
     builder.add_noisy_or(0, &[1, 2, 3], &[0.5, 0.6, 0.7], 0.1).unwrap();
+    builder.add_variable(9, 3).unwrap();
+    builder.add_table(&[3, 9], &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();
     builder.add_and(1, &[2, 3], 0.9, 0.1).unwrap();
     builder.add_and(2, &[0], 0.8, 0.3).unwrap();
     Arc::new(builder.build().unwrap())
@@ -249,11 +251,12 @@ fn a_schedule_for_another_graph_is_refused() {
     if !fake::is_within() {
         return within("a_schedule_for_another_graph_is_refused", &[""]);
     }
-    let case = Case::new(graph(), Evidence::new(), vec![0; 9]);
+    let case = Case::new(graph(), Evidence::new(), vec![0; 11]);
     let schedules = case.schedules();
     let custom = schedules.iter().find(|s| matches!(s, Schedule::Custom(_))).unwrap();
     let mut builder = FactorGraphBuilder::new();
     builder.add_noisy_or(0, &[1], &[0.5], 0.1).unwrap();
+    builder.add_variable(9, 3).unwrap();
     let other = Arc::new(builder.build().unwrap());
     let [expected, found] =
         [Backend::Cpu, Backend::Cuda].map(|backend| made(backend, &other, custom).err().unwrap());

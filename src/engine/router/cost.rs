@@ -1,8 +1,8 @@
 //! What engines and runs are expected to cost, on the processor and on a device.
 
 use crate::engine::limits::{
-    MOST_LEVEL_WORDS, PARTS, PIECE, edges_of_large_factors, heights_of_pieces, large_arities,
-    serves_large_factors,
+    MOST_LEVEL_WORDS, MOST_VARIABLES, PARTS, PIECE, arities_with_own_warps,
+    has_kernels_of_binary_variables, heights_of_pieces,
 };
 use crate::engine::request::{RunRequest, Start, StopRule};
 use crate::error::Result;
@@ -58,11 +58,13 @@ measured! {
         device_level: Step = Step::of(0.8e-6, 12e-12),
         /// Device: an iteration of PARALL over conjunctions, damped or of maxima.
         device_optional_iteration: Step = Step::of(6e-6, 60e-12),
-        /// Device: an iteration of PARALL over conjunctions of which some are of more than 32 variables: at least, and for each
-        /// edge of these.
+        /// Device: an iteration of PARALL where some conjunctions are of more than 32 variables, or some factors no conjunctions: at
+        /// least, and for each edge of these conjunctions.
         device_large_factors: Step = Step::of(18e-6, 0.35e-9),
         /// Device: the same by levels, for each such conjunction, and for each of its edges.
         device_large_factor_of_levels: Step = Step::of(7e-6, 0.35e-9),
+        /// Device: a factor of several binary variables that is no conjunction, in an iteration of PARALL and of another schedule.
+        device_other_factors: [f64; 2] = [3e-9, 30e-9],
         /// Device: a level of another schedule over conjunctions, damped or of maxima, or where some are of more than 32 variables.
         device_optional_level: Step = Step::of(1.2e-6, 24e-12),
         /// Device: an iteration of PARALL, for anything else.
@@ -121,17 +123,16 @@ pub(super) struct Workload {
     /// Number of conjunctions of more than 32 variables, and of their edges.
     large_factors: f64,
     large_factor_edges: f64,
+    /// Number of factors of several variables, but these, that are no conjunctions.
+    other_factors: f64,
     /// Whether devices have kernels of their own for graphs of this kind: where all messages are sent at once, and by levels.
-    has_kernels: [bool; 2],
+    pub(super) has_kernels: [bool; 2],
 }
 
 impl Workload {
     pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
         let mut messages = graph.edge_count() as f64;
-        let of_large = edges_of_large_factors(graph);
-        let mut all_conjunctions = graph.all_binary();
         for factor in graph.other_factors() {
-            all_conjunctions = false;
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
         }
@@ -142,17 +143,27 @@ impl Workload {
             let degree = degree as f64;
             [all + degree * degree, with_pieces + degree * each as f64]
         });
+        let [mut large_factors, mut large_factor_edges, mut other_factors] = [0.0; 3];
+        for arity in arities_with_own_warps(graph) {
+            if arity > MOST_VARIABLES {
+                large_factors += 1.0;
+                large_factor_edges += arity as f64;
+            } else {
+                other_factors += 1.0;
+            }
+        }
         let fits_levels = high_degree_reads[1] / 2.0 <= MOST_LEVEL_WORDS as f64;
         Self {
             edges: graph.edge_count() as f64,
             messages,
             states: graph.state_count() as f64,
             high_degree_reads,
-            large_factors: large_arities(graph).count() as f64,
-            large_factor_edges: of_large as f64,
+            large_factors,
+            large_factor_edges,
+            other_factors,
             has_kernels: [
-                all_conjunctions && serves_large_factors(of_large, graph),
-                all_conjunctions && fits_levels,
+                has_kernels_of_binary_variables(graph, false),
+                has_kernels_of_binary_variables(graph, true) && fits_levels,
             ],
         }
     }
@@ -232,7 +243,8 @@ impl Costs {
     pub(super) fn device(&self, work: &Workload, shape: Shape, request: &RunRequest) -> RunCost {
         let damped = request.damping > 0.0;
         let by_levels = shape != Shape::Synchronous;
-        let is_optional = by_levels && work.large_factors > 0.0;
+        let has_own_warps = work.large_factors + work.other_factors > 0.0;
+        let is_optional = by_levels && has_own_warps;
         let has_options = damped || request.inference == Inference::MaxProduct || is_optional;
         let is_general = !work.has_kernels[usize::from(by_levels)];
         let [iteration, level] = match (is_general, has_options) {
@@ -242,12 +254,13 @@ impl Costs {
         };
         let Step { mut wait, edge } = if by_levels { level } else { iteration };
         let mut messages = edge * work.messages;
-        if !is_general && work.large_factors > 0.0 {
+        if !is_general && has_own_warps {
             let large = match by_levels {
                 false => self.device_large_factors,
                 true => self.device_large_factor_of_levels,
             };
             messages += large.edge * work.large_factor_edges;
+            messages += self.device_other_factors[usize::from(by_levels)] * work.other_factors;
             if by_levels {
                 messages += large.wait * work.large_factors;
             } else {

@@ -319,15 +319,28 @@ fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
     let levels = Shape::Levels { count: 100.0 };
     // Pieces of a variable of many factors take no kernels away.
     assert!(iteration(&star(8193), levels) < 1.1 * iteration(&star(8192), levels));
-    // Large conjunctions are trees by levels; tables have no kernels of their own.
+    // Large conjunctions are trees by levels.
     assert!(iteration(&conjunction(33), levels) < 3.0 * iteration(&conjunction(32), levels));
-    let mut builder = FactorGraphBuilder::new();
-    builder.add_variables(&[0, 1, 2], &[2; 3]).unwrap();
-    builder.add_table(&[0, 1, 2], &[0.1, 0.2, 0.3, 0.4, 0.4, 0.3, 0.2, 0.2]).unwrap();
-    let table = builder.build().unwrap();
-    assert!(iteration(&table, levels) > 10.0 * iteration(&conjunction(32), levels));
     let synchronous = |graph| iteration(graph, Shape::Synchronous);
     assert!(synchronous(&conjunction(33)) > 2.0 * synchronous(&conjunction(32)));
+    // Warps take tables of so many binary variables, where all messages are sent at once if these are small or few; no others.
+    let table = |states: &[usize]| {
+        let mut builder = FactorGraphBuilder::new();
+        let labels: Vec<u64> = (0..states.len() as u64).collect();
+        builder.add_variables(&labels, states).unwrap();
+        let entries = states.iter().product::<usize>();
+        let values: Vec<f64> = (0..entries).map(|entry| 1.0 + (entry % 7) as f64).collect();
+        builder.add_table(&labels, &values).unwrap();
+        builder.build().unwrap()
+    };
+    let kernels = |states: &[usize]| Workload::of(&table(states), &costs).has_kernels;
+    assert_eq!(kernels(&[2; 4]), [true, true]);
+    assert_eq!(kernels(&[2; 5]), [false, true]);
+    assert_eq!(kernels(&[2; 12]), [false, true]);
+    assert_eq!(kernels(&[2; 13]), [false, false]);
+    assert_eq!(kernels(&[2, 3]), [false, false]);
+    assert!(iteration(&table(&[2; 3]), levels) < 3.0 * iteration(&conjunction(32), levels));
+    assert!(iteration(&table(&[2, 2, 3]), levels) > 10.0 * iteration(&conjunction(32), levels));
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use super::homes::{Home, Homes};
 use super::large_factors::LargeFactors;
 use super::layout::Layout;
-use super::limits::{LARGE, WARP, is_large_factor};
+use super::limits::{LARGE, OwnWarps, WARP};
+use super::other_factors;
 use super::shared_units::{Unit, pieces, small_hubs};
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::interface::binary::{
@@ -86,13 +87,20 @@ impl FloodWork {
         let large = LargeFactors::new(graph)?;
         all.factor_pieces = large.count();
         let teams = Teams::new(layout, homes, warps)?;
-        let large = large.units(graph, layout, gang)?;
-        let hub_words = all.add_shared_units(graph, layout, homes, &teams, large, gang)?;
+        let mut with_own_warps = large.units(graph, layout, gang)?;
+        with_own_warps.try_extend(other_factors::units(
+            graph,
+            layout,
+            homes.blocks * warps,
+            gang,
+        )?)?;
+        let hub_words = all.add_shared_units(graph, layout, homes, &teams, with_own_warps, gang)?;
         // The factors of each home, and behind them those whose edge is at home with its variable.
         let count = homes.count();
+        let own_warps = OwnWarps::new(graph);
         let home_of = |f| match graph.arity(f) {
             0 => count as u32,
-            arity if is_large_factor(arity) => count as u32,
+            _ if own_warps.has(f) => count as u32,
             1 if home_of_single(graph, homes, f) != Home::Shared => count as u32,
             _ => homes.of_factor[f].into(),
         };
@@ -189,7 +197,7 @@ impl FloodWork {
         Ok(())
     }
 
-    /// Units that all blocks share, of hubs and the ones given of pieces of large factors. Gives where the words of each block
+    /// Units that all blocks share, of hubs and the ones given of factors with warps of their own. Gives where the words of each block
     /// begin, and how many they are.
     fn add_shared_units(
         &mut self, graph: &FactorGraph, layout: &Layout, homes: &Homes, teams: &Teams,

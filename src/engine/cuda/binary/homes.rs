@@ -1,9 +1,9 @@
 //! Which block of threads has which factors, so that most messages stay within one: each block has one home, or several,
 //! which take turns.
 
-use super::limits::{FEW, LARGE, is_large_factor};
+use super::limits::{FEW, LARGE, OwnWarps};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
-use crate::engine::limits::edges_of_large_factors;
+use crate::engine::limits::arities_with_own_warps;
 use crate::error::Result;
 use crate::memory::{Grow, filled, room};
 use crate::model::FactorGraph;
@@ -15,14 +15,14 @@ const FEW_JOINED: usize = 2;
 
 /// The homes of factors of several variables, and the variables whose factors all are at the same one.
 pub(super) struct Homes {
-    /// The home of each factor; that of a large one has no meaning.
+    /// The home of each factor; that of one with warps of its own has no meaning.
     pub of_factor: Vec<u16>,
     pub of_variable: Vec<Home>,
     pub blocks: usize,
     /// Homes of each block, which follow each other.
     pub turns: usize,
-    /// Whether they take turns, from images: because there are several for each block, or because there are large factors, for
-    /// which there is no other kernel.
+    /// Whether they take turns, from images: because there are several for each block, or because there are factors with warps of
+    /// their own, for which there is no other kernel.
     pub take_turns: bool,
 }
 
@@ -32,7 +32,7 @@ const MOST_HOMES: usize = 1 << 16;
 /// Where a variable's messages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Home {
-    /// In the device's memory, as several homes have its factors, or as it has very many, or a large one.
+    /// In the device's memory, as several homes have its factors, or as it has very many, or one with warps of its own.
     Shared,
     /// At this one.
     At(u16),
@@ -40,12 +40,12 @@ pub(super) enum Home {
     Nowhere,
 }
 
-/// About how long a block takes for a factor with so many variables, in edges.
-fn cost(arity: usize) -> usize {
-    match arity {
+/// About how long a block takes for a factor of its home, in edges.
+fn cost(own_warps: OwnWarps<'_>, factor: usize) -> usize {
+    match own_warps.graph.arity(factor) {
         0 | 1 => 0,
-        _ if is_large_factor(arity) => 0,
-        2..=TILE_ARITY => 1 + arity,
+        _ if own_warps.has(factor) => 0,
+        arity @ 2..=TILE_ARITY => 1 + arity,
         _ => 100,
     }
 }
@@ -57,20 +57,22 @@ impl Homes {
         graph: &FactorGraph, [blocks, turns]: [usize; 2], edges_of_block: usize,
         order: &mut OrderAlongVariables, gang: &Gang,
     ) -> Result<Option<Self>> {
-        let total = (0..graph.factor_count()).map(|f| cost(graph.arity(f))).sum();
-        let with_large = total + edges_of_large_factors(graph);
-        let blocks = blocks.min(with_large / edges_of_block).max(1);
+        let own_warps = OwnWarps::new(graph);
+        let total = (0..graph.factor_count()).map(|f| cost(own_warps, f)).sum();
+        let with_own_warps = own_warps.any.then(|| arities_with_own_warps(graph).sum::<usize>());
+        let of_all = total + with_own_warps.unwrap_or(0);
+        let blocks = blocks.min(of_all / edges_of_block).max(1);
         if blocks.saturating_mul(turns) > MOST_HOMES {
             return Ok(None);
         }
         let shape = [blocks, turns];
-        let in_order = Self::in_order(graph, 0..graph.factor_count(), total, shape, gang)?;
+        let in_order = Self::in_order(own_warps, 0..graph.factor_count(), total, shape, gang)?;
         let joined = in_order.joined_edges(graph);
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
         let order = order.of(graph)?.iter().map(|&f| f as usize);
-        let along_variables = Self::in_order(graph, order, total, shape, gang)?;
+        let along_variables = Self::in_order(own_warps, order, total, shape, gang)?;
         let better = along_variables.joined_edges(graph) < joined;
         Ok(Some(if better { along_variables } else { in_order }))
     }
@@ -82,17 +84,18 @@ impl Homes {
 
     /// Gives factors to homes one after the other, so that each takes about as long, given how long all take.
     fn in_order(
-        graph: &FactorGraph, factors: impl Iterator<Item = usize>, total: usize,
+        own_warps: OwnWarps<'_>, factors: impl Iterator<Item = usize>, total: usize,
         [blocks, turns]: [usize; 2], gang: &Gang,
     ) -> Result<Self> {
+        let graph = own_warps.graph;
         let homes = blocks * turns;
         let mut of_factor = filled(graph.factor_count(), 0)?;
         let mut spent = 0;
         for f in factors {
             of_factor[f] = (spent * homes / total.max(1)).min(homes - 1) as u16;
-            spent += cost(graph.arity(f));
+            spent += cost(own_warps, f);
         }
-        let has_home = |f: usize| graph.arity(f) > 1 && !is_large_factor(graph.arity(f));
+        let has_home = |f: usize| graph.arity(f) > 1 && !own_warps.has(f);
         // Those of one variable go where the others of that variable are: they cost nothing, and often come one after the
         // other, so that all would go to one home.
         for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1) {
@@ -116,8 +119,7 @@ impl Homes {
         };
         let mut of_variable = filled(graph.variable_count(), Home::Shared)?;
         fill(&mut of_variable, gang, home)?;
-        let has_large = (0..graph.factor_count()).any(|f| is_large_factor(graph.arity(f)));
-        let take_turns = turns > 1 || has_large;
+        let take_turns = turns > 1 || own_warps.any;
         Ok(Self { of_factor, of_variable, blocks, turns, take_turns })
     }
 

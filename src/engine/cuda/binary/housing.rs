@@ -3,9 +3,9 @@
 use super::flood::FloodWork;
 use super::homes::{Home, Homes, OrderAlongVariables};
 use super::layout::Layout;
-use super::limits::{FEW, WARP, is_large_factor};
+use super::limits::{FEW, OwnWarps, WARP};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
-use crate::engine::limits::{edges_of_large_factors, serves_large_factors};
+use crate::engine::limits::has_kernels_of_binary_variables;
 use crate::error::Result;
 use crate::memory::zeroed;
 use crate::model::FactorGraph;
@@ -37,7 +37,7 @@ impl Housing {
         graph: &FactorGraph, [blocks, warps]: [usize; 2], shared: usize, for_damping: bool,
         gang: &Gang,
     ) -> Result<Option<(Layout, Self)>> {
-        if !serves_large_factors(edges_of_large_factors(graph), graph) {
+        if !has_kernels_of_binary_variables(graph, false) {
             return Ok(None);
         }
         let (mut turns, mut tries) = (expected_turns(graph, blocks, shared, for_damping), 0);
@@ -121,12 +121,13 @@ pub(super) fn least_bytes(
     let of_place = if for_damping { 16 } else { 8 };
     let add = |bytes: &mut u32, more: usize| *bytes = bytes.saturating_add(more as u32);
     let (factors, variables) = (graph.factor_count(), graph.variable_count());
+    let own_warps = OwnWarps::new(graph);
     let threads = gang.threads();
     // What each thread has found of all homes.
     let mut parts = all_parts(threads, gang, |thread| {
         let mut bytes: Vec<u32> = zeroed(homes.count())?;
         let own = |count: usize| count * thread / threads..count * (thread + 1) / threads;
-        for f in own(factors).filter(|&f| !is_large_factor(graph.arity(f))) {
+        for f in own(factors).filter(|&f| !own_warps.has(f)) {
             let edges = &graph.edge_variables()[graph.factor_edges(f)];
             let shared = edges.iter().filter(|&&v| homes.of_variable[v as usize] == Home::Shared);
             // A place and a word of each edge that leaves the home; those of others are of variables.

@@ -3,10 +3,13 @@
 use super::homes::{Home, Homes};
 use super::limits::{FEW, LARGE};
 use crate::counting_sort::counting_sort;
+use crate::engine::Inputs;
 use crate::engine::cuda::interface::binary::{HUB_CLASSES, Source};
 use crate::engine::cuda::interface::words::input;
 use crate::error::Result;
-use crate::kernel::{DeviceHorn, EncodedMessage, HornScratch, Inference, horn_message};
+use crate::kernel::{
+    DeviceHorn, EncodedMessage, HornCoefficients, HornScratch, Inference, horn_message,
+};
 use crate::memory::{self, Grow, collected, filled, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::{SharedWords, computed, for_ranges};
@@ -71,8 +74,28 @@ pub(super) struct Layout {
     /// Coefficients, heads first, and the number of those of each factor.
     pub coefficients: Vec<DeviceHorn>,
     pub coefficients_of: Vec<u32>,
-    /// What factors with one variable send, and where to.
+    /// The factors of several variables that are no conjunctions of literals, ascending.
+    pub other_factors: Vec<u32>,
+    /// What factors with one variable send, and where to; and whether they send the same in runs of maxima.
     pub constants: Vec<(u32, EncodedMessage)>,
+    pub maxima_have_constants: bool,
+}
+
+/// What a conjunction with one variable sends; `None` if that is 0/0.
+fn constant_of_conjunction(
+    c: &HornCoefficients, scratch: &mut HornScratch,
+) -> Result<Option<EncodedMessage>> {
+    let inputs = &mut [EncodedMessage::ONE];
+    let message = horn_message(inputs, 0, 0, c, Inference::SumProduct, scratch)?;
+    Ok((message != EncodedMessage::CONTRADICTION).then_some(message))
+}
+
+/// The same of another factor.
+fn constant_of_other(
+    graph: &FactorGraph, factor: usize, inference: Inference,
+) -> Result<Option<EncodedMessage>> {
+    let inputs = Inputs::new(graph, factor, filled(1, EncodedMessage::ONE)?)?;
+    Ok(inputs.message(0, inference)?.and_then(|values| values.first().copied()))
 }
 
 /// The numbers of coefficients with a head: most occur with one head only.
@@ -102,7 +125,7 @@ impl CoefficientNumbers {
 }
 
 impl Layout {
-    /// `None` if the graph is not one of binary variables and conjunctions, or too large.
+    /// `None` if the graph is not one of binary variables, or too large.
     ///
     /// Given the homes of variables, what is at the same home lies together, in each class of hubs and of variables
     /// with few factors; first come those of all blocks, all of which are treated as hubs.
@@ -200,7 +223,9 @@ impl Layout {
             slot_of_edge: zeroed(graph.edge_count())?,
             coefficients: Vec::new(),
             coefficients_of: zeroed(graph.factor_count())?,
+            other_factors: Vec::new(),
             constants: Vec::new(),
+            maxima_have_constants: true,
         };
         let mut slot_of_edge = std::mem::take(&mut layout.slot_of_edge);
         let slots = SharedWords::new(&mut slot_of_edge);
@@ -222,30 +247,46 @@ impl Layout {
             CoefficientNumbers { first: filled(all.len(), None)?, others: HashMap::new() };
         let scratch = &mut HornScratch::default();
         for f in 0..graph.factor_count() {
-            let arity = graph.arity(f);
-            let (Some(parameter), Some(head)) =
-                (graph.conjunction_parameter(f), graph.head_position(f))
-            else {
-                return Ok(false);
-            };
-            let c = &all[parameter];
-            if arity == 1 {
-                let inputs = &mut [EncodedMessage::ONE];
-                let message = horn_message(inputs, 0, 0, c, Inference::SumProduct, scratch)?;
-                if message == EncodedMessage::CONTRADICTION {
-                    return Ok(false);
-                }
+            let conjunction = graph.conjunction_parameter(f).zip(graph.head_position(f));
+            if graph.arity(f) == 1 {
+                let message = match conjunction {
+                    Some((parameter, _)) => constant_of_conjunction(&all[parameter], scratch)?,
+                    None => {
+                        let message = constant_of_other(graph, f, Inference::SumProduct)?;
+                        // Tables add up nothing.
+                        self.maxima_have_constants &= graph.factor(f).as_table().is_some()
+                            || message == constant_of_other(graph, f, Inference::MaxProduct)?;
+                        message
+                    }
+                };
+                let Some(message) = message else { return Ok(false) };
                 self.constants
                     .try_push((self.slot_of_edge[graph.factor_edges(f).start], message))?;
                 continue;
             }
+            let Some((parameter, head)) = conjunction else {
+                if graph.arity(f) > 1 {
+                    self.other_factors.try_push(f as u32)?;
+                }
+                continue;
+            };
+            let c = &all[parameter];
             let next = self.coefficients.len() as u32;
             self.coefficients_of[f] = numbers.number(parameter, head as u32, next)?;
             if self.coefficients_of[f] == next {
                 self.coefficients.try_push(c.to_device_head_first(head))?;
             }
         }
+        if self.coefficients.is_empty() && !self.other_factors.is_empty() {
+            // Other factors have none, but each thread reads some.
+            self.coefficients.try_push(DeviceHorn::default())?;
+        }
         Ok(true)
+    }
+
+    /// The number of a factor among those that are no conjunctions of literals, if it is one.
+    pub(super) fn other_factor(&self, factor: u32) -> Option<u32> {
+        self.other_factors.binary_search(&factor).ok().map(|number| number as u32)
     }
 
     /// Number of hubs.

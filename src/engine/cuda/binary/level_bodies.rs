@@ -1,13 +1,16 @@
-//! Factors of more than 32 variables by levels, as trees of nodes: see cuda/engine/binary_level_bodies.cuh.
+//! Factors with warps of their own by levels: conjunctions of more than 32 variables, as trees of nodes, and such that are no
+//! conjunctions. See cuda/engine/binary_level_bodies.cuh.
 
 use super::level_ranks::Ranks;
 use super::level_units::{Input, Unit};
 use super::level_versions::Versions;
-use super::limits::{WARP, is_large_factor};
+use super::limits::{WARP, tables_of_warp};
 use crate::engine::cuda::interface::binary::{
-    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_ROOT, NODE_UP,
+    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_OTHER_FACTOR, NODE_ROOT,
+    NODE_SMALL_TABLES, NODE_UP, SMALL_TABLE,
 };
 use crate::engine::cuda::interface::words::{level_want, unit_shape};
+use crate::engine::limits::{has_own_warps, is_small_table};
 use crate::error::Result;
 use crate::kernel::HornCoefficients;
 use crate::memory::{Grow, room};
@@ -16,15 +19,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What such a factor sends at a level: its edges with the same rank, or such as read the same.
-pub(super) struct LargeItem {
+pub(super) struct ItemOfFactor {
     factor: u32,
     rank: u32,
     /// Positions of the edges, ascending.
     sent: Vec<u32>,
 }
 
-/// Units of a level: the first ones of leaves, which wait for earlier levels only, and those that come behind all other units of the
-/// level, as they wait for units of the same level.
+/// Units of a level: the first ones of leaves and those of whole factors, which wait for earlier levels only, and those that come
+/// behind all other units of the level, as they wait for units of the same level.
 #[derive(Default)]
 pub(super) struct UnitsOfNodes {
     first: Vec<Unit>,
@@ -44,16 +47,16 @@ impl UnitsOfNodes {
     }
 }
 
-/// The items of large factors among the edges of a level, which ascend. O(E log E) with all edges E of the variables of these
-/// factors.
-pub(super) fn large_items_of(
+/// The items of factors with warps of their own among the edges of a level, which ascend. O(E log E) with all edges E of the
+/// variables of these factors.
+pub(super) fn items_with_own_warps(
     graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32],
-) -> Result<Vec<LargeItem>> {
+) -> Result<Vec<ItemOfFactor>> {
     let factors = graph.edge_factors();
     let mut items = Vec::new();
     for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
         let factor = factors[group[0] as usize];
-        if !is_large_factor(graph.arity(factor as usize)) {
+        if !has_own_warps(graph, factor as usize) {
             continue;
         }
         let start = graph.factor_edges(factor as usize).start as u32;
@@ -69,7 +72,7 @@ pub(super) fn large_items_of(
         for same in sorted.chunk_by(|(a, _), (b, _)| a == b) {
             let mut sent = room(same.len())?;
             sent.extend(same.iter().map(|&(_, edge)| edge - start));
-            items.try_push(LargeItem { factor, rank: ranks.of(same[0].1), sent })?;
+            items.try_push(ItemOfFactor { factor, rank: ranks.of(same[0].1), sent })?;
         }
     }
     Ok(items)
@@ -80,12 +83,14 @@ pub(super) struct Trees<'a> {
     versions: &'a Versions<'a>,
     ranks: &'a Ranks<'a>,
     coefficients: &'a [HornCoefficients],
+    /// Number of warps of a launch.
+    warps: usize,
     nodes: AtomicU32,
 }
 
 /// What the units of an item have in common.
 struct Tree<'a> {
-    item: &'a LargeItem,
+    item: &'a ItemOfFactor,
     level: u32,
     head: usize,
     /// The nodes of each height, that of the leaves first.
@@ -95,8 +100,9 @@ struct Tree<'a> {
 impl<'a> Trees<'a> {
     pub(super) fn new(
         versions: &'a Versions<'a>, ranks: &'a Ranks<'a>, coefficients: &'a [HornCoefficients],
+        warps: usize,
     ) -> Self {
-        Self { versions, ranks, coefficients, nodes: AtomicU32::new(0) }
+        Self { versions, ranks, coefficients, warps, nodes: AtomicU32::new(0) }
     }
 
     /// Number of nodes of the units that have been made.
@@ -105,10 +111,18 @@ impl<'a> Trees<'a> {
     }
 
     /// The units of some items of a level.
-    pub(super) fn units_of(&self, items: &[LargeItem], level: u32) -> Result<UnitsOfNodes> {
+    pub(super) fn units_of(&self, items: &[ItemOfFactor], level: u32) -> Result<UnitsOfNodes> {
         let mut units = UnitsOfNodes::default();
         let mut by_step: Vec<Vec<Unit>> = Vec::new();
+        let (mut whole, mut tables) = (Vec::new(), Vec::new());
         for item in items {
+            if let Some(number) = self.ranks.layout.other_factor(item.factor) {
+                match is_small_table(self.ranks.graph, item.factor as usize) {
+                    true => tables.try_push((item, number))?,
+                    false => whole.try_push(self.whole(item, number, level)?)?,
+                }
+                continue;
+            }
             let tree = self.tree(item, level)?;
             let leaves = tree.heights[0].len();
             for leaf in 0..leaves {
@@ -122,6 +136,12 @@ impl<'a> Trees<'a> {
                 by_step[step].append(&mut of_step);
             }
         }
+        for of_unit in tables.chunks(tables_of_warp(tables.len(), self.warps / 2)) {
+            whole.try_push(self.small_tables(of_unit, level)?)?;
+        }
+        // Behind leaves, for which others wait longest.
+        units.first.try_room(whole.len())?;
+        units.first.append(&mut whole);
         for mut of_step in by_step {
             units.others.try_room(of_step.len())?;
             units.others.append(&mut of_step);
@@ -129,7 +149,7 @@ impl<'a> Trees<'a> {
         Ok(units)
     }
 
-    fn tree<'i>(&self, item: &'i LargeItem, level: u32) -> Result<Tree<'i>> {
+    fn tree<'i>(&self, item: &'i ItemOfFactor, level: u32) -> Result<Tree<'i>> {
         let f = item.factor as usize;
         let graph = self.ranks.graph;
         let mut counts = vec_of_one((graph.arity(f) - 1).div_ceil(WARP))?;
@@ -146,6 +166,37 @@ impl<'a> Trees<'a> {
             next += count as u32;
         }
         Ok(Tree { item, level, head: graph.head_position(f).unwrap_or_default(), heights })
+    }
+
+    /// The unit of a factor that is no conjunction, of this number among such.
+    fn whole(&self, item: &ItemOfFactor, number: u32, level: u32) -> Result<Unit> {
+        let arity = self.ranks.graph.arity(item.factor as usize);
+        let tree = Tree { item, level, head: 0, heights: Vec::new() };
+        let inputs = (0..arity).map(|position| self.input(&tree, position, position, false, true));
+        let mut unit = self.unit(&tree, inputs)?;
+        let words = |lane| (if lane < arity { lane as u32 } else { NODE_NONE }, number);
+        append_nodes(&mut unit, words, NODE_OTHER_FACTOR)?;
+        Ok(unit)
+    }
+
+    /// The unit of some small tables, with their numbers.
+    fn small_tables(&self, items: &[(&ItemOfFactor, u32)], level: u32) -> Result<Unit> {
+        let arity = |item: &ItemOfFactor| self.ranks.graph.arity(item.factor as usize);
+        let inputs = items.iter().enumerate().flat_map(|(at, &(item, _))| {
+            let tree = Tree { item, level, head: 0, heights: Vec::new() };
+            (0..arity(item)).map(move |position| {
+                self.input(&tree, at * SMALL_TABLE + position, position, false, true)
+            })
+        });
+        let mut unit = Unit::of_inputs(self.versions, self.ranks, inputs, level, 0)?;
+        unit.shape |= unit_shape::NODE.mask();
+        let words = |lane: usize| match items.get(lane / SMALL_TABLE) {
+            Some(&(item, number)) if lane % SMALL_TABLE < arity(item) => (lane as u32, number),
+            Some(&(_, number)) => (NODE_NONE, number),
+            None => (NODE_NONE, NODE_NONE),
+        };
+        append_nodes(&mut unit, words, NODE_SMALL_TABLES)?;
+        Ok(unit)
     }
 
     /// The units behind those of leaves that hand over their bodies, step by step.
@@ -206,8 +257,9 @@ impl<'a> Trees<'a> {
             self.input(tree, lane, position, is_negated, kind == NODE_LEAF_DOWN)
         });
         let mut unit = self.unit(tree, inputs)?;
-        let taken = |lane| if lane < count { lane as u32 } else { NODE_NONE };
-        append_nodes(&mut unit, taken, tree.heights[0].start + leaf as u32, kind)?;
+        let own = tree.heights[0].start + leaf as u32;
+        let words = |lane| (if lane < count { lane as u32 } else { NODE_NONE }, own);
+        append_nodes(&mut unit, words, kind)?;
         Ok(unit)
     }
 
@@ -215,7 +267,7 @@ impl<'a> Trees<'a> {
         let mut unit =
             self.unit(tree, std::iter::once(self.input(tree, 0, tree.head, false, true)))?;
         let of_root = tree.heights[tree.heights.len() - 1].clone();
-        append_nodes(&mut unit, |lane| nth(&of_root, lane), NODE_NONE, NODE_ROOT)?;
+        append_nodes(&mut unit, |lane| (nth(&of_root, lane), NODE_NONE), NODE_ROOT)?;
         Ok(unit)
     }
 
@@ -223,8 +275,8 @@ impl<'a> Trees<'a> {
     fn above(&self, tree: &Tree<'_>, height: usize, node: usize, kind: u32) -> Result<Unit> {
         let mut unit = self.unit(tree, std::iter::empty())?;
         let below = &tree.heights[height - 1];
-        let taken = |lane| nth(below, node * WARP + lane);
-        append_nodes(&mut unit, taken, tree.heights[height].start + node as u32, kind)?;
+        let own = tree.heights[height].start + node as u32;
+        append_nodes(&mut unit, |lane| (nth(below, node * WARP + lane), own), kind)?;
         Ok(unit)
     }
 
@@ -243,7 +295,7 @@ impl<'a> Trees<'a> {
     fn input(
         &self, tree: &Tree<'_>, lane: usize, position: usize, is_negated: bool, sends: bool,
     ) -> Input {
-        let LargeItem { factor, rank, ref sent } = *tree.item;
+        let ItemOfFactor { factor, rank, ref sent } = *tree.item;
         let edge = self.ranks.graph.factor_edges(factor as usize).start + position;
         let is_sent = sent.binary_search(&(position as u32)).is_ok();
         let flags = level_want::SENT.flag(is_sent && sends)
@@ -255,10 +307,11 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// The last chunk of a unit: see NodeWords.
-fn append_nodes(unit: &mut Unit, taken: impl Fn(usize) -> u32, own: u32, kind: u32) -> Result<()> {
+/// The last chunk of a unit, given what each lane takes and its own number: see NodeWords.
+fn append_nodes(unit: &mut Unit, words: impl Fn(usize) -> (u32, u32), kind: u32) -> Result<()> {
     for lane in 0..WARP {
-        unit.words.try_append(&[taken(lane), own, kind, 0])?;
+        let (taken, own) = words(lane);
+        unit.words.try_append(&[taken, own, kind, 0])?;
     }
     Ok(())
 }

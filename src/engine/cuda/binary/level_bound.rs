@@ -3,8 +3,9 @@
 use super::layout::Layout;
 use super::level_units::Threads;
 use super::level_words::{CHUNK, thread_levels};
-use super::limits::{FEW, WARP, is_large_factor};
-use crate::engine::cuda::interface::binary::{THREAD_LEAVES, WARP_LEAVES};
+use super::limits::{FEW, WARP};
+use crate::engine::cuda::interface::binary::{SMALL_TABLE, THREAD_LEAVES, WARP_LEAVES};
+use crate::engine::limits::{has_own_warps, is_small_table};
 use crate::error::Result;
 use crate::memory::Grow;
 use crate::model::FactorGraph;
@@ -21,9 +22,14 @@ pub(super) fn fewest_words(
         let variables = graph.factor_variables(factor);
         let of_all = variables.iter().map(|&v| of_hub(v)).fold(OfHubs::default(), OfHubs::and);
         let of_unit = WARP >> thread_levels(variables.len());
-        // A large one has at least one more chunk for each 32 literals.
-        let is_large = is_large_factor(variables.len());
-        let of_nodes = if is_large { (variables.len() - 1).div_ceil(WARP) * CHUNK } else { 0 };
+        // One with warps of its own has at least one more chunk for each 32 literals, which small tables share.
+        let shares = has_own_warps(graph, factor) && is_small_table(graph, factor);
+        let (of_unit, of_nodes) = match has_own_warps(graph, factor) {
+            false => (of_unit, 0),
+            true if shares => (WARP / SMALL_TABLE, CHUNK * SMALL_TABLE / WARP),
+            true => (1, (variables.len() - 1).div_ceil(WARP) * CHUNK),
+        };
+        let words_of = |hubs: OfHubs| hubs.words(of_unit, shares);
         sent.clear();
         sent.try_extend(graph.factor_edges(factor).map(|edge| (level_of[edge], edge)))?;
         sent.sort_unstable();
@@ -31,9 +37,9 @@ pub(super) fn fewest_words(
             let rank = |&(_, edge): &(u32, usize)| ranks[edge];
             words += of_nodes;
             words += match of_level {
-                [(_, only)] => of_all.without(of_hub(graph.edge_variables()[*only])).words(of_unit),
+                [(_, only)] => words_of(of_all.without(of_hub(graph.edge_variables()[*only]))),
                 [first, others @ ..] if others.iter().all(|other| rank(other) == rank(first)) => {
-                    of_all.words(of_unit)
+                    words_of(of_all)
                 }
                 // Several items may have them, none of which reads all hubs.
                 _ => CHUNK / of_unit + of_all.giants + of_all.others,
@@ -81,10 +87,11 @@ impl OfHubs {
         }
     }
 
-    /// Fewest words of an item of which a unit has so many at most: one that is alone has rounds of its own.
-    fn words(self, of_unit: usize) -> usize {
-        match (Threads { of_hubs: self.threads, of_rounds: 0 }).can_share() {
-            true => CHUNK / of_unit + self.others,
+    /// Fewest words of an item of which a unit has so many at most: one that is alone has rounds of its own, unless it `shares` all
+    /// the same.
+    fn words(self, of_unit: usize, shares: bool) -> usize {
+        match (Threads { of_hubs: self.threads, of_rounds: 0 }).can_share() || shares {
+            true => CHUNK / of_unit + self.giants + self.others,
             false => CHUNK + self.giants + self.others.next_multiple_of(CHUNK),
         }
     }

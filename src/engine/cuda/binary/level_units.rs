@@ -4,11 +4,12 @@ use super::layout::Layout;
 use super::level_ranks::{Item, Last, Ranks};
 use super::level_versions::{Version, Versions};
 use super::level_words::{ABSENT, CHUNK, thread_levels};
-use super::limits::{FEW, WARP, is_large_factor};
+use super::limits::{FEW, WARP};
 use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
 use crate::engine::cuda::interface::words::{
     HUB_NOTHING, hub_reading, leaf, level_input, level_want, unit_shape,
 };
+use crate::engine::limits::has_own_warps;
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
 use crate::model::FactorGraph;
@@ -416,14 +417,14 @@ fn groups_of<'i>(
     })
 }
 
-/// The items of the edges of a level, which ascend. Factors with one variable have none, and large ones others.
+/// The items of the edges of a level, which ascend. Factors with one variable have none, and those with warps of their own others.
 pub(super) fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
     let factors = graph.edge_factors();
     let mut items: Vec<Item> = Vec::new();
     for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
         let factor = factors[group[0] as usize];
         let f = factor as usize;
-        if graph.arity(f) == 1 || is_large_factor(graph.arity(f)) {
+        if graph.arity(f) == 1 || has_own_warps(graph, f) {
             continue;
         }
         let head = graph.factor_edges(f).start + graph.head_position(f).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! What warps do level by level: see cuda/engine/binary_levels.cuh.
 
 use super::layout::Layout;
-use super::level_bodies::{Trees, large_items_of};
+use super::level_bodies::{Trees, items_with_own_warps};
 use super::level_bound::fewest_words;
 use super::level_ranks::Ranks;
 use super::level_units::{Groups, Unit, items_of};
 use super::level_versions::{FirstVersions, Versions};
 use super::level_words::{CHUNK, LEVEL_COEFFICIENTS, LEVEL_SLOTS};
 use crate::engine::cuda::interface::binary::LevelUnit;
-use crate::engine::limits::{MOST_LEVEL_WORDS, large_arities};
+use crate::engine::limits::{MOST_LEVEL_WORDS, arities_with_own_warps};
 use crate::error::Result;
 use crate::memory::{Grow, room};
 use crate::model::FactorGraph;
@@ -59,12 +59,12 @@ impl LevelWork {
             return Ok(None);
         };
         let mut nodes = 0;
-        if large_arities(graph).next().is_some() {
+        if arities_with_own_warps(graph).next().is_some() {
             let coefficients = graph.coefficients()?;
-            let trees = Trees::new(versions, &ranks, &coefficients);
+            let trees = Trees::new(versions, &ranks, &coefficients, count);
             let of_nodes = all_parts(levels.count(), gang, |level| {
-                let large = large_items_of(graph, &ranks, levels.edges(level))?;
-                trees.units_of(&large, level as u32)
+                let items = items_with_own_warps(graph, &ranks, levels.edges(level))?;
+                trees.units_of(&items, level as u32)
             })?;
             for (of_level, of_nodes) in of_levels.iter_mut().zip(of_nodes) {
                 *of_level = of_nodes.around(std::mem::take(of_level))?;

@@ -1,5 +1,5 @@
-//! Graphs of binary variables and conjunctions of literals, which most graphs of program analysis are, in a layout of
-//! its own.
+//! Graphs of binary variables, most of whose factors are conjunctions of literals, as most graphs of program analysis are, in a
+//! layout of its own.
 //! See cuda/engine/binary.cuh.
 
 mod flood;
@@ -15,6 +15,7 @@ mod level_versions;
 mod level_words;
 mod levels;
 mod limits;
+mod other_factors;
 mod program;
 mod shared_units;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::layout::{Layout, changes};
 use super::level_versions::FirstVersions;
 use super::levels::LevelWork;
 use super::limits::WARP;
+use super::other_factors::OtherFactorBuffers;
 use crate::counting_sort::counting_sort;
 use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
@@ -19,6 +20,7 @@ use crate::engine::cuda::interface::run::{
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
 use crate::engine::cuda::program::{Program, gang_for};
+use crate::engine::limits::takes_other_factors;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::{EncodedMessage, Inference, mean_numerator, stored_message};
@@ -40,10 +42,10 @@ const STATE_ALIGNMENT: usize = 16;
 
 struct Kernels {
     /// Sums without damping and soft evidence, and any runs: where each block has one home, and where it has several. Then any
-    /// runs where there are large factors.
+    /// runs where factors have warps of their own.
     floods: [[Kernel; 2]; 2],
-    large_flood: Kernel,
-    /// By levels sums without damping where there are no large factors, and any runs.
+    own_warps_flood: Kernel,
+    /// By levels sums without damping where no factors have warps of their own, and any runs.
     levels: [Kernel; 2],
     results: Kernel,
     means: Kernel,
@@ -95,6 +97,10 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     history: Option<DeviceBuffer<f64>>,
     inputs: Option<[DeviceBuffer<f64>; 2]>,
     results: DeviceBuffer<f64>,
+    /// Factors that are no conjunctions, for sums and for maxima; made when first needed.
+    others: [Option<OtherFactorBuffers>; 2],
+    /// Whether the kernels for binary variables serve runs of maxima.
+    takes_maxima: bool,
     /// What stays as it is.
     _constant: Vec<Box<dyn Any + Send + Sync>>,
 }
@@ -157,7 +163,7 @@ impl Loader<'_> {
         binary.home_turns = homes.turns as u32;
         let constants: Vec<u64> = collected(work.constants.iter().map(|message| message.0))?;
         binary.home_constants = self.load(&constants)?;
-        for kernel in kernels.floods.as_flattened().iter().chain([&kernels.large_flood]) {
+        for kernel in kernels.floods.as_flattened().iter().chain([&kernels.own_warps_flood]) {
             kernel.allow_shared(shared)?;
         }
         let blocks = homes.blocks;
@@ -190,7 +196,7 @@ impl BinaryProgram {
                 [kernel(c"binary_flood")?, kernel(c"binary_turns_flood")?],
                 [kernel(c"binary_any_flood")?, kernel(c"binary_any_turns_flood")?],
             ],
-            large_flood: kernel(c"binary_large_turns_flood")?,
+            own_warps_flood: kernel(c"binary_own_warps_flood")?,
             levels: [kernel(c"binary_levels")?, kernel(c"binary_any_levels")?],
             results: kernel(c"binary_results")?,
             means: kernel(c"binary_means")?,
@@ -328,6 +334,8 @@ impl BinaryProgram {
         // Runs by levels need no copy of them.
         let beliefs = if preorder.is_some() { variables } else { 2 * variables };
         (binary.messages, binary.stride) = ((&messages).into(), stride as u64);
+        let takes_maxima =
+            layout.maxima_have_constants && takes_other_factors(&graph, Inference::MaxProduct);
         let mut program = Self {
             by_levels: preorder.is_some(),
             piece_ends,
@@ -356,10 +364,13 @@ impl BinaryProgram {
             beliefs: DeviceBuffer::new(queue.current, beliefs)?,
             history: None,
             inputs: None,
+            others: [None, None],
+            takes_maxima,
             _constant: loader.kept,
         };
         program.fill(queue, &program.messages, EncodedMessage::ONE.0)?;
         program.choose_room(queue, false)?;
+        program.require_others(queue, Inference::SumProduct)?;
         queue.synchronize()?;
         Ok(Some(program))
     }
@@ -427,6 +438,28 @@ impl BinaryProgram {
             self.fill(queue, &self.undamped, EncodedMessage::ONE.0)?;
         }
         Ok(())
+    }
+
+    /// Makes what factors have that are no conjunctions, if there are any. Errors: see [`OtherFactorBuffers::new`].
+    fn require_others(&mut self, queue: Queue<'_>, inference: Inference) -> Result<()> {
+        if self.layout.other_factors.is_empty() {
+            return Ok(());
+        }
+        let own = &mut self.others[usize::from(inference == Inference::MaxProduct)];
+        if own.is_none() {
+            let threads = if self.by_levels { LEVEL_THREADS } else { THREADS };
+            let warps = self.launch.blocks as usize * threads as usize / WARP;
+            let (graph, layout) = (&self.graph, &self.layout);
+            *own = Some(OtherFactorBuffers::new(queue, graph, layout, inference, warps)?);
+        }
+        self.binary.others = own.as_ref().map_or_else(Default::default, |own| own.addresses());
+        Ok(())
+    }
+
+    /// Whether there are factors that have warps of their own.
+    fn has_own_warps(&self) -> bool {
+        let has_large = self.binary.node_stride > 0 || self.binary.factor_pieces > 0;
+        has_large || !self.layout.other_factors.is_empty()
     }
 
     /// Where the messages of a state begin.
@@ -611,7 +644,8 @@ impl Program for BinaryProgram {
         let damped = request.damping > 0.0;
         let is_excluded = matches!(request.rule, StopRule::AllBeliefs { .. });
         let has_room = self.by_levels || self.rooms[usize::from(damped)].is_some();
-        !is_excluded && has_room && request.active_threshold.is_none()
+        let takes_others = self.takes_maxima || request.inference == Inference::SumProduct;
+        !is_excluded && has_room && takes_others && request.active_threshold.is_none()
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
@@ -641,6 +675,7 @@ impl Program for BinaryProgram {
         self.prepare_measurement(queue, request)?;
         self.send_evidence(queue)?;
         self.prepare_damping(queue, request)?;
+        self.require_others(queue, request.inference)?;
         self.binary.maxima = u32::from(request.inference == Inference::MaxProduct);
         let fresh = request.start == Start::Fresh;
         if self.by_levels {
@@ -670,19 +705,19 @@ impl Program for BinaryProgram {
         // SAFETY: the kernels' arguments; what they write is in this program's buffers and where the
         // loop says.
         unsafe {
-            // That those who send measure a sample of the beliefs is an option as well, as are large factors by levels.
+            // That those who send measure a sample of the beliefs is an option as well, as are factors with warps of their own.
             let is_rough = !self.by_levels
                 && iterations.rule.kind == RuleKind::Tolerance as u32
                 && iterations.rule.flags & ROUGH != 0;
             let has_options = self.binary.maxima != 0
                 || self.binary.damping > 0.0
                 || self.soft_count > 0
-                || self.binary.node_stride > 0
+                || self.has_own_warps()
                 || is_rough;
             let floods = &self.kernels.floods[usize::from(has_options)];
             let kernel = match self.by_levels {
-                _ if self.binary.factor_pieces > 0 => &self.kernels.large_flood,
                 true => &self.kernels.levels[usize::from(has_options)],
+                false if self.has_own_warps() => &self.kernels.own_warps_flood,
                 false => &floods[usize::from(!self.binary.home_images.is_null())],
             };
             kernel.launch(queue, self.launch, [binary, Argument::value(iterations)])

@@ -22,7 +22,7 @@ use flood::check_flood;
 use order::check_order;
 use proptest::prelude::*;
 use std::collections::HashMap;
-use trees::trees_of;
+use trees::{others_of, trees_of};
 
 mod flood;
 mod order;
@@ -269,12 +269,12 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     let versions = versions_of(&laid, preorder, &level_of, &work);
     let mut times = vec![0; graph.edge_count()];
     check_order(&laid, &work);
-    for (root, sending) in trees_of(&work) {
+    for (root, sending) in trees_of(&work).into_iter().chain(others_of(&laid, &work)) {
         let edges = laid.edges(&sending);
         check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
         let sent = edges.iter().zip(&sending.inputs).filter(|(_, input)| input.is_sent);
         let levels: Vec<usize> = sent.clone().map(|(&edge, _)| level_of[edge]).collect();
-        assert!(!levels.is_empty(), "the tree of unit {root} sends something");
+        assert!(!levels.is_empty(), "the factor of unit {root} sends something");
         assert!(levels.iter().all(|&level| level == levels[0]), "unit {root}: one level at a time");
         sent.for_each(|(&edge, _)| times[edge] += 1);
     }
@@ -529,8 +529,8 @@ fn check_reads(
 /// A head, a body, and signs.
 type Sketch = (u64, Vec<u64>, u64);
 
-/// Of factors of so many variables at most.
-fn build(count: u64, factors: &[Sketch], hub: usize, arity: usize) -> FactorGraph {
+/// Of factors of so many variables at most, some of which are no conjunctions if there are to be `others`.
+fn build(count: u64, factors: &[Sketch], hub: usize, arity: usize, others: bool) -> FactorGraph {
     let mut builder = FactorGraphBuilder::new();
     builder.add_variables(&(0..count).collect::<Vec<_>>(), &vec![2; count as usize]).unwrap();
     let again = factors.iter().cycle().take(hub).map(|(_, body, signs)| (0, body, signs));
@@ -540,8 +540,20 @@ fn build(count: u64, factors: &[Sketch], hub: usize, arity: usize) -> FactorGrap
         body.sort_unstable();
         body.dedup();
         body.truncate(arity - 1);
-        match signs % 3 {
+        let kind = if others { signs % 5 } else { signs % 3 };
+        match kind {
             _ if body.is_empty() => builder.add_prior(head, 0.3).unwrap(),
+            3 => {
+                // No conjunction, as no literal of it is certain.
+                body.truncate(31);
+                builder.add_noisy_or(head, &body, &vec![0.5; body.len()], 0.1).unwrap()
+            }
+            4 => {
+                body.truncate(5);
+                let scope: Vec<u64> = std::iter::once(head).chain(body).collect();
+                let values = (0..1_u32 << scope.len()).map(|at| f64::from(1 + at * at % 11));
+                builder.add_table(&scope, &values.collect::<Vec<_>>()).unwrap()
+            }
             0 => builder.add_and(head, &body, 0.9, 0.2).unwrap(),
             1 => builder.add_or(head, &body, 0.8, 0.1).unwrap(),
             _ => {
@@ -554,24 +566,26 @@ fn build(count: u64, factors: &[Sketch], hub: usize, arity: usize) -> FactorGrap
     builder.build().unwrap()
 }
 
-/// A graph for both kinds of iterations, and one with large factors as well.
-fn graphs() -> impl Strategy<Value = [FactorGraph; 2]> {
+/// A graph for both kinds of iterations, one with large factors as well, and one with factors that are no conjunctions.
+fn graphs() -> impl Strategy<Value = [FactorGraph; 3]> {
     let body = prop_oneof![
         8 => prop::collection::vec(any::<u64>(), 0..6),
         1 => prop::collection::vec(any::<u64>(), 6..60),
     ];
     let factors = prop::collection::vec((any::<u64>(), body, any::<u64>()), 1..80);
     let hub = prop_oneof![3 => Just(0_usize), 2 => 3..40_usize, 1 => 40..600_usize];
-    (1_u64..90, factors, hub)
-        .prop_map(|(count, factors, hub)| [32, 64].map(|arity| build(count, &factors, hub, arity)))
+    (1_u64..90, factors, hub).prop_map(|(count, factors, hub)| {
+        let kinds = [(32, false), (64, false), (64, true)];
+        kinds.map(|(arity, others)| build(count, &factors, hub, arity, others))
+    })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(60, 500)) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(45, 500)) })]
 
     #[test]
     fn units_of_random_graphs_send_everything_once(
-        [graph, with_large] in graphs(),
+        [graph, with_large, with_others] in graphs(),
         seed in any::<u64>(),
         classes in 2_u64..20,
         edges_of_block in prop_oneof![Just(1_usize), 2..100_usize],
@@ -581,7 +595,8 @@ proptest! {
         ],
     ) {
         check_flood(&graph, shape, turns, edges_of_block);
-        for graph in [&graph, &with_large] {
+        check_flood(&with_others, shape, turns, edges_of_block);
+        for graph in [&graph, &with_large, &with_others] {
             let layout = Layout::new(graph, None, &Gang::of(2)).unwrap().unwrap();
             check_layout(graph, &layout, None);
             let rank = |e: u64| (e ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -687,7 +702,7 @@ fn wide_levels_fill_warps() {
 /// Graphs of other kinds have no layout.
 #[test]
 fn words_of_levels_have_room_for_the_number_of_any_coefficients() {
-    let graph = build(2, &[(1, vec![0], 0)], 0, 32);
+    let graph = build(2, &[(1, vec![0], 0)], 0, 32, false);
     let preorder = Schedule::SequentialFixed.preorder(&graph, 0).unwrap();
     let mut layout = Layout::new(&graph, None, &Gang::of(1)).unwrap().unwrap();
     let first = layout.coefficients[0];
@@ -699,7 +714,7 @@ fn words_of_levels_have_room_for_the_number_of_any_coefficients() {
 }
 
 #[test]
-fn other_graphs_have_no_layout() {
+fn graphs_of_other_variables_have_no_layout() {
     let build = |add: &dyn Fn(&mut FactorGraphBuilder)| {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(0, &[1, 2], 0.9, 0.1).unwrap();
@@ -711,8 +726,7 @@ fn other_graphs_have_no_layout() {
     assert!(build(&|builder| builder.add_and(0, &body, 0.9, 0.1).unwrap()).unwrap().is_some());
     let large: Vec<u64> = (1..33).collect();
     assert!(build(&|builder| builder.add_and(0, &large, 0.9, 0.1).unwrap()).unwrap().is_some());
-    assert!(
-        build(&|builder| builder.add_noisy_or(0, &[1], &[0.5], 0.1).unwrap()).unwrap().is_none()
-    );
+    let noisy = build(&|builder| builder.add_noisy_or(0, &[1], &[0.5], 0.1).unwrap());
+    assert_eq!(noisy.unwrap().unwrap().other_factors, [1]);
     assert!(build(&|builder| builder.add_variable(9, 3).unwrap()).unwrap().is_none());
 }

@@ -9,12 +9,13 @@ use super::tiles::Tiles;
 use super::warp_items::WarpItems;
 use super::work::{Shares, TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
-use crate::engine::cuda::interface::arithmetic::{LEAVES_OF_LANE, Product, TermLiteral};
+use crate::engine::cuda::interface::arithmetic::{LEAVES_OF_LANE, Product};
+use crate::engine::cuda::interface::factors::Record;
 use crate::engine::cuda::interface::general::{
-    DeviceGeneral, Item, ItemList, NoisyRecord, PairItem, PreparedState, Record, STATE_CLASSES,
-    Scratch, TableRecord, TermsRecord, WarpLane,
+    DeviceGeneral, Item, ItemList, PairItem, PreparedState, STATE_CLASSES, Scratch, WarpLane,
 };
 use crate::engine::cuda::interface::run::THREADS;
+use crate::engine::cuda::parameters::ParameterBuffers;
 use crate::error::{Error, Result};
 use crate::kernel::DeviceHorn;
 use crate::memory::{collected, filled, out_of_memory, zeroed};
@@ -227,14 +228,7 @@ struct FactorBuffers {
     records: DeviceBuffer<Record>,
     horn: DeviceBuffer<DeviceHorn>,
     words: DeviceBuffer<u64>,
-    noisy: DeviceBuffer<NoisyRecord>,
-    _noisy_literals: DeviceBuffer<f64>,
-    tables: DeviceBuffer<TableRecord>,
-    _table_values: DeviceBuffer<f64>,
-    terms: DeviceBuffer<TermsRecord>,
-    _term_weights: DeviceBuffer<f64>,
-    _term_offsets: DeviceBuffer<u32>,
-    _term_literals: DeviceBuffer<TermLiteral>,
+    parameters: ParameterBuffers,
     edge_radices: DeviceBuffer<u32>,
     outputs: DeviceBuffer<u64>,
     pairs: DeviceBuffer<PairItem>,
@@ -245,39 +239,8 @@ impl FactorBuffers {
     fn new(
         queue: Queue<'_>, graph: &FactorGraph, factors: &Factors, pairs: &Pairs, inputs: usize,
     ) -> Result<Self> {
-        let numbers = |content: &[f64]| DeviceBuffer::from_slice(queue, content);
-        let counts = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
-        let noisy_literals = numbers(&factors.noisy.literals)?;
-        let literals = *noisy_literals.address();
-        let noisy = factors.noisy.values.iter().zip(&factors.noisy.starts);
-        let noisy: Vec<NoisyRecord> = collected(noisy.map(|(&head, &start)| NoisyRecord {
-            head,
-            literals: (literals + 8 * start as u64).into(),
-        }))?;
-        let table_values = numbers(&factors.tables.values)?;
-        let values = *table_values.address();
-        let tables = factors.tables.list.iter();
-        let tables: Vec<TableRecord> = collected(tables.map(|table| TableRecord {
-            values: (values + 8 * table.start as u64).into(),
-            low: table.exponents.0,
-            high: table.exponents.1,
-            entries: table.entries,
-            padding: 0,
-        }))?;
-        let term_weights = numbers(&factors.terms.weights)?;
-        let term_offsets = counts(&factors.terms.offsets)?;
-        let term_literals = DeviceBuffer::from_slice(queue, &factors.terms.literals)?;
-        let literal = size_of::<TermLiteral>() as u64;
-        let terms = factors.terms.list.iter();
-        let terms: Vec<TermsRecord> = collected(terms.map(|own| TermsRecord {
-            weights: (term_weights.address() + 8 * own.weights as u64).into(),
-            offsets: (term_offsets.address() + 4 * own.offsets as u64).into(),
-            literals: (term_literals.address() + literal * own.literals as u64).into(),
-            terms: own.terms,
-            states: own.states,
-            signed_weights: own.signed.into(),
-            padding: 0,
-        }))?;
+        let parameters = ParameterBuffers::new(queue, &factors.parameters)?;
+        let values = parameters.table_values();
         let radices: Vec<u32> = if factors.needs_radices {
             let radix = |&v: &u32| graph.cardinalities()[v as usize];
             collected(graph.edge_variables().iter().map(radix))?
@@ -291,21 +254,15 @@ impl FactorBuffers {
             records: DeviceBuffer::from_slice(queue, &factors.records)?,
             horn: DeviceBuffer::from_slice(queue, &factors.horn)?,
             words: DeviceBuffer::from_slice(queue, &factors.words)?,
-            noisy: DeviceBuffer::from_slice(queue, &noisy)?,
-            _noisy_literals: noisy_literals,
-            tables: DeviceBuffer::from_slice(queue, &tables)?,
-            _table_values: table_values,
-            terms: DeviceBuffer::from_slice(queue, &terms)?,
-            _term_weights: term_weights,
-            _term_offsets: term_offsets,
-            _term_literals: term_literals,
-            edge_radices: counts(&radices)?,
+            parameters,
+            edge_radices: DeviceBuffer::from_slice(queue, &radices)?,
             outputs: DeviceBuffer::new(queue.current, outputs)?,
         })
     }
 
     fn fill(&self, device: &mut DeviceGeneral) {
-        addresses!(device, self; records, horn, words, noisy, tables, terms, edge_radices, outputs, pairs);
+        device.parameters = self.parameters.addresses();
+        addresses!(device, self; records, horn, words, edge_radices, outputs, pairs);
         device.pairs_of_class = self.pairs_of_class;
     }
 }

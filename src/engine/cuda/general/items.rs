@@ -1,7 +1,8 @@
 //! Work items of levels, and how many threads share one.
 
-use super::factors::{PRODUCT, tree_nodes};
-use crate::engine::cuda::interface::general::{Item, Span, VALUES_AT_ONCE};
+use crate::engine::cuda::interface::factors::Span;
+use crate::engine::cuda::interface::general::{Item, VALUES_AT_ONCE};
+use crate::engine::cuda::parameters::{PRODUCT, tree_nodes};
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, filled};

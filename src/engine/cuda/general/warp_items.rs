@@ -47,7 +47,7 @@ pub(super) struct Sizes {
 
 /// Whether a factor's messages are computed by lanes, where all are sent at once.
 pub(super) fn is_in_warp_item(graph: &FactorGraph, factor: usize) -> bool {
-    (2..=ITEM_LANES).contains(&graph.arity(factor)) && graph.conjunction_parameter(factor).is_some()
+    (2..=ITEM_LANES).contains(&graph.arity(factor)) && graph.is_conjunction(factor)
 }
 
 impl WarpItems {

@@ -1,12 +1,14 @@
 //! What an iteration computes, level by level, and whether threads, warps or blocks do.
 
 use super::classes::by_class;
-use super::factors::body_memory;
+
 use super::items::{Items, THREAD_BYTES, of_many, of_messages, product_memory};
 use super::pairs::Pairs;
 use super::prepared::{Prepared, PreparedRanks, Run, for_factors, is_high};
 use super::warp_items::is_in_warp_item;
-use crate::engine::cuda::interface::general::{FEWEST_STATE_LANES, NO_READER, STATE_CLASSES, Span};
+use crate::engine::cuda::interface::factors::Span;
+use crate::engine::cuda::interface::general::{FEWEST_STATE_LANES, NO_READER, STATE_CLASSES};
+use crate::engine::cuda::parameters::body_memory;
 use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{collected, filled, room};
@@ -100,7 +102,7 @@ impl<'a> Shares<'a> {
     /// Who computes the messages of a factor where there are more warps than factors, given who does else: warps are slower than
     /// threads only with conjunctions.
     fn of_narrow_level(&self, factor: usize, span: Span) -> Span {
-        let is_conjunction = self.graph.conjunction_parameter(factor).is_some();
+        let is_conjunction = self.graph.is_conjunction(factor);
         if span == Span::Thread && !is_conjunction { Span::Warp } else { span }
     }
 

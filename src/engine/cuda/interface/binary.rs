@@ -3,8 +3,9 @@
 use super::address::{Address, ReadOnly};
 use super::arithmetic::{Product, Uint4};
 use super::declare::device_interface;
+use super::factors::OtherFactors;
 use super::run::ReductionCounters;
-use crate::engine::limits::PIECE;
+use crate::engine::limits::{self, PIECE};
 use crate::kernel::{DeviceHorn, EncodedMessage};
 
 device_interface! {
@@ -48,16 +49,19 @@ device_interface! {
     const UNSENT: u64 = EncodedMessage::CONTRADICTION.0;
 
     /// Kinds of units that all blocks share, in the order in which a warp does them: the product of a piece of a large hub, what
-    /// small ones send, what a piece sends; pieces of large factors. So many there are.
+    /// small ones send, what a piece sends; pieces of large factors; small tables; other factors that are no conjunctions. So many there
+    /// are.
     const FLOOD_MULTIPLY: usize = 0;
     const FLOOD_HUBS: usize = 1;
     const FLOOD_SEND: usize = 2;
     const FLOOD_LARGE_FACTORS: usize = 3;
-    const FLOOD_HUB_KINDS: usize = 4;
+    const FLOOD_SMALL_TABLES: usize = 4;
+    const FLOOD_OTHER_FACTORS: usize = 5;
+    const FLOOD_HUB_KINDS: usize = 6;
 
     /// Words of a body that a warp hands over: of the two numbers the bits of the significand, and the exponent.
     const BODY_WORDS: usize = 4;
-    /// By levels, words of a node of a factor of more than 32 variables, and what its units do (see binary_level_bodies.cuh): that of a leaf
+    /// By levels, words of a node of a conjunction of more than 32 variables, and what its units do (see binary_level_bodies.cuh): that of a leaf
     /// hands over the body of its literals; one above, the root, and one below it; that of a leaf sends its messages.
     const NODE_WORDS: usize = 2 * BODY_WORDS + 2;
     const NODE_LEAF_UP: u32 = 0;
@@ -65,6 +69,11 @@ device_interface! {
     const NODE_ROOT: u32 = 2;
     const NODE_DOWN: u32 = 3;
     const NODE_LEAF_DOWN: u32 = 4;
+    /// No part of a tree, but a factor that is no conjunction; or small tables, each by as many threads.
+    const NODE_OTHER_FACTOR: u32 = 5;
+    const NODE_SMALL_TABLES: u32 = 6;
+    /// Most variables of these.
+    const SMALL_TABLE: usize = limits::SMALL_TABLE;
     /// No node.
     const NODE_NONE: u32 = u32::MAX;
 
@@ -231,8 +240,9 @@ device_interface! {
         /// (see binary_large_factors.cuh).
         factor_pieces: u32,
         factor_bodies: Address<u64>,
-        /// By levels: NODE_WORDS of each node of factors of more than 32 variables, of all states, of which each has node_stride words.
+        /// By levels: NODE_WORDS of each node of conjunctions of more than 32 variables, of all states, of which each has node_stride words.
         level_nodes: Address<u64>,
         node_stride: u64,
+        others: OtherFactors,
     }
 }

@@ -1,18 +1,12 @@
 //! The general program: a graph of any kinds of factors and any cardinalities, sums and maxima, damping.
 
 use super::address::{Address, ReadOnly};
-use super::arithmetic::{HeadValues, Product, TermLiteral};
+use super::arithmetic::Product;
 use super::declare::device_interface;
+use super::factors::{FactorParameters, Record};
 use crate::kernel::{DeviceHorn, EncodedMessage};
 
 device_interface! {
-    /// How many threads share a work item.
-    enum Span {
-        Thread = SPAN_THREAD = 0,
-        Warp = SPAN_WARP = 1,
-        Block = SPAN_BLOCK = 2,
-    }
-
     /// Lanes of a warp item, and most variables of a factor in one.
     const ITEM_LANES: usize = 32;
     /// `readers` of a variable that sends.
@@ -37,49 +31,6 @@ device_interface! {
     const SMALL_PAIR: usize = 8;
     const MIDDLE_PAIR: usize = 16;
     const LARGE_PAIR: usize = 256;
-
-    /// `Record::kind`.
-    enum FactorKind {
-        Horn = HORN_FACTOR = 0,
-        Noisy = NOISY_FACTOR = 1,
-        Table = TABLE_FACTOR = 2,
-        Terms = TERMS_FACTOR = 3,
-    }
-
-    /// A factor: its kind, the position of its head, and the number of its parameters among those of its kind.
-    struct Record {
-        kind: u32,
-        head: u32,
-        parameter: u32,
-    }
-
-    /// A noisy conjunction: see `NoisyLiterals`.
-    struct NoisyRecord {
-        head: HeadValues,
-        literals: ReadOnly<[[f64; 2]; 2]>,
-    }
-
-    /// A table: its values, the range of their exponents, and how many they are.
-    struct TableRecord {
-        values: ReadOnly<f64>,
-        low: i64,
-        high: i64,
-        entries: u32,
-        padding: u32,
-    }
-
-    /// A factor of terms: see `TermInputs`.
-    struct TermsRecord {
-        weights: ReadOnly<f64>,
-        offsets: ReadOnly<u32>,
-        literals: ReadOnly<TermLiteral>,
-        terms: u32,
-        /// Of all variables together.
-        states: u32,
-        /// Whether some weight is negative.
-        signed_weights: u32,
-        padding: u32,
-    }
 
     /// Messages that one thread, warp or block computes: those of a factor along the edges targets[first]..targets[end], in
     /// ascending order of ranks. Without targets, all of them.
@@ -189,9 +140,7 @@ device_interface! {
         records: ReadOnly<Record>,
         horn: ReadOnly<DeviceHorn>,
         words: ReadOnly<u64>,
-        noisy: ReadOnly<NoisyRecord>,
-        tables: ReadOnly<TableRecord>,
-        terms: ReadOnly<TermsRecord>,
+        parameters: FactorParameters,
         /// Messages to the variables, by place; as they were computed, where the stored ones are damped (else null); messages to
         /// the factors, by edge; room for what factors compute, by edge.
         messages: [Address<EncodedMessage>; 2],

@@ -11,6 +11,7 @@ pub(super) mod binary;
 mod bits;
 mod counter;
 mod declare;
+pub(super) mod factors;
 pub(super) mod general;
 #[cfg(test)]
 mod header;
@@ -30,6 +31,7 @@ mod tests {
         let header = header::render(&[
             ("Of cuda/arithmetic: where the host expects fields.", false, arithmetic::items()),
             ("Runs.", false, run::items()),
+            ("Factors of any kind.", false, factors::items()),
             ("Words of the binary program.", false, words::items()),
             ("The binary program.", true, binary::items()),
             ("The general program.", false, general::items()),

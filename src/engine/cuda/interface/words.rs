@@ -72,7 +72,7 @@ device_interface! {
         HUB_LEVELS: 3..6,
         /// Whether it is no factors, but the product of a piece of a hub.
         MULTIPLIES: 6..7,
-        /// Whether it is of a node of a factor of more than 32 variables.
+        /// Whether it is of a factor with warps of its own, or of several small tables.
         NODE: 7..8,
         /// Logarithm of the number of threads of each factor, less 2.
         LEVELS: 9..11,

@@ -6,10 +6,12 @@ use super::super::homes::{Home, Homes, OrderAlongVariables};
 use super::super::housing::least_bytes;
 use super::*;
 use crate::engine::cuda::interface::binary::{
-    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_LARGE_FACTORS, FLOOD_MULTIPLY, FLOOD_UP_TO_EIGHT,
-    FLOOD_UP_TO_FOUR, FLOOD_WIDE, HOME_HUBS, HomePart, HomeRange, HomeShape,
+    FLOOD_HUB_KINDS, FLOOD_HUBS, FLOOD_LARGE_FACTORS, FLOOD_MULTIPLY, FLOOD_OTHER_FACTORS,
+    FLOOD_SMALL_TABLES, FLOOD_UP_TO_EIGHT, FLOOD_UP_TO_FOUR, FLOOD_WIDE, HOME_HUBS, HomePart,
+    HomeRange, HomeShape, NODE_NONE, SMALL_TABLE,
 };
 use crate::engine::cuda::interface::words::{factor_unit, hub_unit};
+use crate::engine::limits::{has_own_warps, is_small_table};
 use std::collections::{BTreeMap, HashSet};
 
 /// Everything of blocks of so many warps, of which each has a part.
@@ -288,6 +290,40 @@ impl PiecesOfFactors {
     }
 }
 
+/// Factors that are no conjunctions: what units of small tables and of others send.
+#[derive(Default)]
+struct OtherFactors(HashSet<usize>);
+
+impl OtherFactors {
+    /// Adds a unit of factors of so many threads each, and counts what it sends. Returns the number of inputs.
+    fn add(&mut self, laid: &Laid<'_>, unit: &[u32], threads: usize, times: &mut [usize]) -> usize {
+        let mut inputs = 0;
+        for (at, of_factor) in unit.chunks(2 * threads).enumerate() {
+            let number = of_factor[1];
+            assert!(of_factor.chunks(2).all(|words| words[1] == number));
+            let words: Vec<u32> = of_factor.chunks(2).map(|words| words[0]).collect();
+            let count = words.iter().take_while(|&&word| word != NOTHING).count();
+            assert!(words[count..].iter().all(|&word| word == NOTHING));
+            if number == NODE_NONE {
+                assert!(count == 0 && at > 0, "an empty place");
+                continue;
+            }
+            let factor = laid.layout.other_factors[number as usize] as usize;
+            assert_eq!(threads == SMALL_TABLE, is_small_table(laid.graph, factor));
+            let slots = words[..count].iter().map(|&word| {
+                assert_eq!(word, Source::Prepared.word(input::SLOT.get(word)));
+                input::SLOT.get(word) as usize
+            });
+            let edges: Vec<usize> = slots.map(|slot| laid.edge_of_slot[slot].unwrap()).collect();
+            assert!(edges.iter().copied().eq(laid.graph.factor_edges(factor)));
+            assert!(self.0.insert(factor), "factor {factor} twice");
+            edges.into_iter().for_each(|edge| times[edge] += 1);
+            inputs += count;
+        }
+        inputs
+    }
+}
+
 /// Everything is sent once, by units of its kind, at its home.
 pub(super) fn check_flood(
     graph: &FactorGraph, [blocks, warps]: [usize; 2], turns: usize, edges_of_block: usize,
@@ -311,6 +347,7 @@ pub(super) fn check_flood(
     let mut times = vec![0; graph.edge_count()];
     let mut hubs = Hubs::default();
     let mut of_factors = PiecesOfFactors::default();
+    let (mut others, mut of_others) = (OtherFactors::default(), 0);
     let mut joined = 0;
     for (home, shape) in all.homes.iter().enumerate() {
         for edges in parts.factors(home, shape) {
@@ -345,13 +382,19 @@ pub(super) fn check_flood(
                 continue;
             }
             for unit in own.chunks(2 * WARP) {
-                hubs.add(unit, kind, &laid);
+                match kind {
+                    FLOOD_SMALL_TABLES => {
+                        of_others += others.add(&laid, unit, SMALL_TABLE, &mut times);
+                    }
+                    FLOOD_OTHER_FACTORS => of_others += others.add(&laid, unit, WARP, &mut times),
+                    _ => hubs.add(unit, kind, &laid),
+                }
             }
         }
     }
     let inputs = of_factors.check(&laid, &all, &mut times);
     laid.check_counts(&times);
-    assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes) + inputs);
+    assert_eq!(all.places.len(), joined + hubs.check(&layout, &homes) + inputs + of_others);
 }
 
 /// Variables are at home where all their factors are.
@@ -360,7 +403,7 @@ fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
     for v in 0..graph.variable_count() {
         let factors = graph.variable_edges(v).iter().map(|&e| graph.edge_factors()[e as usize]);
         let (mut of_factors, mut of_singles) = (Vec::new(), Vec::new());
-        let has_large = factors.clone().any(|f| graph.arity(f as usize) > 32);
+        let has_own_warps = factors.clone().any(|f| has_own_warps(graph, f as usize));
         for f in factors.map(|f| f as usize) {
             let list = if graph.arity(f) > 1 { &mut of_factors } else { &mut of_singles };
             list.push(homes.of_factor[f]);
@@ -369,7 +412,7 @@ fn check_homes(graph: &FactorGraph, homes: &Homes, blocks: usize) {
         of_factors.dedup();
         let home = match (&of_factors[..], &of_singles[..]) {
             ([], []) => Home::Nowhere,
-            _ if has_large => Home::Shared,
+            _ if has_own_warps => Home::Shared,
             (&[block], _) | (&[], &[block, ..]) if graph.degree(v) <= 256 => Home::At(block),
             _ => Home::Shared,
         };

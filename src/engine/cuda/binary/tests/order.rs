@@ -4,7 +4,8 @@ use super::trees::Node;
 use super::{Input, Laid, Reading, of_unit};
 use crate::engine::cuda::binary::levels::LevelWork;
 use crate::engine::cuda::interface::binary::{
-    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_ROOT, NODE_UP,
+    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_OTHER_FACTOR, NODE_ROOT,
+    NODE_SMALL_TABLES, NODE_UP,
 };
 use crate::engine::cuda::interface::words::{
     HUB_NOTHING, VERSION_NONE, hub_reading, input, leaf, unit_shape, version,
@@ -75,6 +76,9 @@ impl Steps {
     }
 
     fn add_node(&mut self, Node { kind, own: node, taken }: Node) {
+        if [NODE_OTHER_FACTOR, NODE_SMALL_TABLES].contains(&kind) {
+            return;
+        }
         let below = |of: fn(u32) -> Item| taken.iter().map(move |&node| of(node));
         let (up, down) = (|node| Item::Up { node }, |node| Item::Down { node });
         if [NODE_UP, NODE_ROOT, NODE_DOWN].contains(&kind) {

@@ -1,12 +1,15 @@
-//! Trees of large factors by levels, read as cuda/engine/binary_level_bodies.cuh reads them.
+//! Factors with warps of their own by levels, read as cuda/engine/binary_level_bodies.cuh reads them: trees of large conjunctions, and
+//! factors that are no conjunctions.
 
-use super::{Input, Sending, Threads, threads_of};
+use super::{Input, Laid, Sending, Threads, threads_of};
 use crate::engine::cuda::binary::levels::LevelWork;
 use crate::engine::cuda::binary::limits::WARP;
 use crate::engine::cuda::interface::binary::{
-    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_ROOT, NODE_UP,
+    NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_OTHER_FACTOR, NODE_ROOT,
+    NODE_SMALL_TABLES, NODE_UP, SMALL_TABLE,
 };
 use crate::engine::cuda::interface::words::unit_shape;
+use crate::engine::limits::is_small_table;
 use std::collections::HashMap;
 
 /// A unit of a node.
@@ -28,6 +31,9 @@ impl Node {
         assert!(unit_shape::RANGE.get(shape) == 0, "it is not a usual one");
         let threads = threads_of(work, number);
         let [_, own, kind, _] = threads.nodes[0];
+        if [NODE_OTHER_FACTOR, NODE_SMALL_TABLES].contains(&kind) {
+            return Some((Self { kind, own, taken: Vec::new() }, threads));
+        }
         assert!(threads.nodes.iter().all(|words| words[1..3] == [own, kind]));
         let taken = || threads.nodes.iter().map(|words| words[0]);
         let count = taken().take_while(|&node| node != NODE_NONE).count();
@@ -43,6 +49,9 @@ pub(super) fn trees_of(work: &LevelWork) -> Vec<(usize, Sending)> {
     let mut roots = Vec::new();
     for number in 0..work.units.len() {
         let Some((node, threads)) = Node::of_unit(work, number) else { continue };
+        if [NODE_OTHER_FACTOR, NODE_SMALL_TABLES].contains(&node.kind) {
+            continue;
+        }
         if node.kind == NODE_ROOT {
             roots.push((number, node, threads));
         } else {
@@ -62,6 +71,44 @@ pub(super) fn trees_of(work: &LevelWork) -> Vec<(usize, Sending)> {
     }
     assert!(of_nodes.is_empty(), "each node is in a tree");
     trees
+}
+
+/// What each unit of factors that are no conjunctions sends; of each factor, the head's input comes first.
+pub(super) fn others_of(laid: &Laid<'_>, work: &LevelWork) -> Vec<(usize, Sending)> {
+    let mut sendings = Vec::new();
+    for number in 0..work.units.len() {
+        let Some((node, mut threads)) = Node::of_unit(work, number) else { continue };
+        let threads_of_each = match node.kind {
+            NODE_OTHER_FACTOR => WARP,
+            NODE_SMALL_TABLES => SMALL_TABLE,
+            _ => continue,
+        };
+        let words = threads.nodes.chunks(threads_of_each);
+        for (at, (of_factor, words)) in
+            threads.all.chunks_mut(threads_of_each).zip(words).enumerate()
+        {
+            let own = words[0][1];
+            assert!(words.iter().all(|words| words[1..3] == [own, node.kind]));
+            let mut inputs: Vec<Input> = Vec::new();
+            for (lane, ((of_input, input), words)) in of_factor.iter_mut().zip(words).enumerate() {
+                assert_eq!(*of_input, 0);
+                assert_eq!(input.is_some(), words[0] != NODE_NONE);
+                assert!(input.is_none() || inputs.len() == lane, "the first threads");
+                inputs.extend(input.take());
+            }
+            if own == NODE_NONE {
+                assert!(inputs.is_empty() && at > 0);
+                continue;
+            }
+            let factor = laid.layout.other_factors[own as usize] as usize;
+            assert_eq!(inputs.len(), laid.graph.arity(factor));
+            let is_table = is_small_table(laid.graph, factor);
+            assert_eq!(is_table, node.kind == NODE_SMALL_TABLES);
+            inputs[..=laid.graph.head_position(factor).unwrap_or(0)].rotate_right(1);
+            sendings.push((number, Sending { coefficients: 0, inputs }));
+        }
+    }
+    sendings
 }
 
 /// The inputs of so many threads, which all there are.
