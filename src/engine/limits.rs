@@ -39,9 +39,9 @@ pub(super) fn arities_with_own_warps(graph: &FactorGraph) -> impl Iterator<Item 
     factors.filter(|&f| has_own_warps(graph, f)).map(|f| graph.arity(f))
 }
 
-/// Whether a factor of binary variables is a table that shares a warp with others.
+/// Whether a factor of several binary variables is a table that shares a warp with others.
 pub(super) fn is_small_table(graph: &FactorGraph, factor: usize) -> bool {
-    graph.arity(factor) <= SMALL_TABLE && graph.factor(factor).as_table().is_some()
+    (2..=SMALL_TABLE).contains(&graph.arity(factor)) && graph.factor(factor).as_table().is_some()
 }
 
 /// Whether devices have kernels for binary variables that serve a graph, for sums. Where all messages are sent at once, factors with
@@ -49,8 +49,8 @@ pub(super) fn is_small_table(graph: &FactorGraph, factor: usize) -> bool {
 pub(super) fn has_kernels_of_binary_variables(graph: &FactorGraph, by_levels: bool) -> bool {
     let edges_of_these = || {
         let tables = graph.other_factors().filter(|&f| is_small_table(graph, f));
-        let small = tables.map(|f| graph.arity(f)).filter(|&arity| arity > 1).sum::<usize>();
-        arities_with_own_warps(graph).sum::<usize>() - small
+        let of_tables = tables.map(|f| graph.arity(f)).sum::<usize>();
+        arities_with_own_warps(graph).sum::<usize>() - of_tables
     };
     graph.all_binary()
         && takes_other_factors(graph, Inference::SumProduct)

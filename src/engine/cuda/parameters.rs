@@ -3,7 +3,7 @@
 use super::driver::{DeviceBuffer, Queue};
 use super::interface::arithmetic::{ExtendedFloat, HeadValues, Product, TermLiteral};
 use super::interface::factors::{
-    FactorKind, FactorParameters, NoisyRecord, TableRecord, TermsRecord,
+    FactorKind, FactorParameters, NoisyRecord, Record, TableRecord, TermsRecord,
 };
 use crate::engine::expand;
 use crate::error::{Error, Result};
@@ -112,11 +112,9 @@ pub(super) struct Parameters {
     terms: TermFactors,
 }
 
-/// What kernels need to know of a factor whose parameters have been added.
+/// A factor whose parameters have been added.
 pub(super) struct Added {
-    pub kind: FactorKind,
-    /// Its number among those of its kind.
-    pub number: u32,
+    pub record: Record,
     /// Bytes of memory that its messages take, beside inputs and outputs.
     pub scratch: u64,
 }
@@ -162,31 +160,45 @@ fn no_device_form(graph: &FactorGraph, factor: usize) -> Error {
     Error::Unsupported(format!("factor {factor} ({name}): devices have no code for its kind"))
 }
 
+/// What kernels need to know of a factor whose parameters have this number among those of its kind.
+pub(super) fn record_of(
+    graph: &FactorGraph, factor: usize, kind: FactorKind, parameter: u32,
+) -> Record {
+    let head = graph.head_position(factor).unwrap_or_default() as u32;
+    Record { kind: kind as u32, head, parameter }
+}
+
 impl Parameters {
     /// Adds those of a factor, or the table that this needs. Errors: it has too many entries, or values that are too far apart.
     pub fn add(
         &mut self, graph: &FactorGraph, factor: usize, inference: Inference,
     ) -> Result<Added> {
         let view = graph.factor(factor);
-        if view.needs_table(inference) {
-            return match expand(graph, factor, inference)? {
-                OwnedTable::F64(values) => self.add_table(graph, factor, &values),
-                OwnedTable::ExtendedFloat(_) => Err(too_far_apart(graph, factor)),
-            };
-        }
-        match view.device_form() {
-            DeviceForm::Table(values) => self.add_table(graph, factor, values),
-            DeviceForm::Terms(terms) => self.add_terms(graph, factor, &terms),
-            DeviceForm::Noisy(noisy) => {
-                let number = self.noisy.push(&noisy)?;
-                let scratch = body_memory(graph.arity(factor) as u64);
-                Ok(Added { kind: FactorKind::Noisy, number, scratch })
+        let (kind, parameter, scratch) = if view.needs_table(inference) {
+            match expand(graph, factor, inference)? {
+                OwnedTable::F64(values) => self.add_table(graph, factor, &values)?,
+                OwnedTable::ExtendedFloat(_) => return Err(too_far_apart(graph, factor)),
             }
-            DeviceForm::Conjunction | DeviceForm::None => Err(no_device_form(graph, factor)),
-        }
+        } else {
+            match view.device_form() {
+                DeviceForm::Table(values) => self.add_table(graph, factor, values)?,
+                DeviceForm::Terms(terms) => self.add_terms(graph, factor, &terms)?,
+                DeviceForm::Noisy(noisy) => {
+                    let number = self.noisy.push(&noisy)?;
+                    (FactorKind::Noisy, number, body_memory(graph.arity(factor) as u64))
+                }
+                DeviceForm::Conjunction | DeviceForm::None => {
+                    return Err(no_device_form(graph, factor));
+                }
+            }
+        };
+        Ok(Added { record: record_of(graph, factor, kind, parameter), scratch })
     }
 
-    fn add_table(&mut self, graph: &FactorGraph, factor: usize, values: &[f64]) -> Result<Added> {
+    /// Gives the kind, the number among those of it, and the bytes of scratch memory.
+    fn add_table(
+        &mut self, graph: &FactorGraph, factor: usize, values: &[f64],
+    ) -> Result<(FactorKind, u32, u64)> {
         let entries = u32::try_from(values.len()).map_err(|_| {
             Error::LimitExceeded(format!(
                 "factor {factor}: a table of {} entries; on a device it may have {}",
@@ -197,17 +209,18 @@ impl Parameters {
         let states = graph.factor_cardinalities(factor).sum::<usize>() as u64;
         let number = self.tables.push(values, entries)?;
         let scratch = table_memory(entries.into(), states, graph.arity(factor) as u64);
-        Ok(Added { kind: FactorKind::Table, number, scratch })
+        Ok((FactorKind::Table, number, scratch))
     }
 
+    /// The same.
     fn add_terms(
         &mut self, graph: &FactorGraph, factor: usize, terms: &TermsView<'_>,
-    ) -> Result<Added> {
+    ) -> Result<(FactorKind, u32, u64)> {
         let states = graph.factor_cardinalities(factor).sum::<usize>();
         let number = self.terms.push(terms, states as u32)?;
         let longest = terms.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let scratch = term_memory(states as u64, graph.arity(factor) as u64, longest as u64);
-        Ok(Added { kind: FactorKind::Terms, number, scratch })
+        Ok((FactorKind::Terms, number, scratch))
     }
 }
 

@@ -59,8 +59,7 @@ impl Homes {
     ) -> Result<Option<Self>> {
         let own_warps = OwnWarps::new(graph);
         let total = (0..graph.factor_count()).map(|f| cost(own_warps, f)).sum();
-        let with_own_warps = own_warps.any.then(|| arities_with_own_warps(graph).sum::<usize>());
-        let of_all = total + with_own_warps.unwrap_or(0);
+        let of_all = total + arities_with_own_warps(graph).sum::<usize>();
         let blocks = blocks.min(of_all / edges_of_block).max(1);
         if blocks.saturating_mul(turns) > MOST_HOMES {
             return Ok(None);

@@ -119,7 +119,10 @@ impl<'a> Trees<'a> {
             if let Some(number) = self.ranks.layout.other_factor(item.factor) {
                 match is_small_table(self.ranks.graph, item.factor as usize) {
                     true => tables.try_push((item, number))?,
-                    false => whole.try_push(self.whole(item, number, level)?)?,
+                    false => {
+                        let only = [(item, number)];
+                        whole.try_push(self.others(&only, level, WARP, NODE_OTHER_FACTOR)?)?;
+                    }
                 }
                 continue;
             }
@@ -137,7 +140,7 @@ impl<'a> Trees<'a> {
             }
         }
         for of_unit in tables.chunks(tables_of_warp(tables.len(), self.warps / 2)) {
-            whole.try_push(self.small_tables(of_unit, level)?)?;
+            whole.try_push(self.others(of_unit, level, SMALL_TABLE, NODE_SMALL_TABLES)?)?;
         }
         // Behind leaves, for which others wait longest.
         units.first.try_room(whole.len())?;
@@ -168,34 +171,25 @@ impl<'a> Trees<'a> {
         Ok(Tree { item, level, head: graph.head_position(f).unwrap_or_default(), heights })
     }
 
-    /// The unit of a factor that is no conjunction, of this number among such.
-    fn whole(&self, item: &ItemOfFactor, number: u32, level: u32) -> Result<Unit> {
-        let arity = self.ranks.graph.arity(item.factor as usize);
-        let tree = Tree { item, level, head: 0, heights: Vec::new() };
-        let inputs = (0..arity).map(|position| self.input(&tree, position, position, false, true));
-        let mut unit = self.unit(&tree, inputs)?;
-        let words = |lane| (if lane < arity { lane as u32 } else { NODE_NONE }, number);
-        append_nodes(&mut unit, words, NODE_OTHER_FACTOR)?;
-        Ok(unit)
-    }
-
-    /// The unit of some small tables, with their numbers.
-    fn small_tables(&self, items: &[(&ItemOfFactor, u32)], level: u32) -> Result<Unit> {
+    /// The unit of some factors that are no conjunctions, with their numbers among such, each by so many threads.
+    fn others(
+        &self, items: &[(&ItemOfFactor, u32)], level: u32, threads: usize, kind: u32,
+    ) -> Result<Unit> {
         let arity = |item: &ItemOfFactor| self.ranks.graph.arity(item.factor as usize);
         let inputs = items.iter().enumerate().flat_map(|(at, &(item, _))| {
             let tree = Tree { item, level, head: 0, heights: Vec::new() };
             (0..arity(item)).map(move |position| {
-                self.input(&tree, at * SMALL_TABLE + position, position, false, true)
+                self.input(&tree, at * threads + position, position, false, true)
             })
         });
         let mut unit = Unit::of_inputs(self.versions, self.ranks, inputs, level, 0)?;
         unit.shape |= unit_shape::NODE.mask();
-        let words = |lane: usize| match items.get(lane / SMALL_TABLE) {
-            Some(&(item, number)) if lane % SMALL_TABLE < arity(item) => (lane as u32, number),
+        let words = |lane: usize| match items.get(lane / threads) {
+            Some(&(item, number)) if lane % threads < arity(item) => (lane as u32, number),
             Some(&(_, number)) => (NODE_NONE, number),
             None => (NODE_NONE, NODE_NONE),
         };
-        append_nodes(&mut unit, words, NODE_SMALL_TABLES)?;
+        append_nodes(&mut unit, words, kind)?;
         Ok(unit)
     }
 

@@ -23,7 +23,7 @@ pub(super) fn fewest_words(
         let of_all = variables.iter().map(|&v| of_hub(v)).fold(OfHubs::default(), OfHubs::and);
         let of_unit = WARP >> thread_levels(variables.len());
         // One with warps of its own has at least one more chunk for each 32 literals, which small tables share.
-        let shares = has_own_warps(graph, factor) && is_small_table(graph, factor);
+        let shares = is_small_table(graph, factor);
         let (of_unit, of_nodes) = match has_own_warps(graph, factor) {
             false => (of_unit, 0),
             true if shares => (WARP / SMALL_TABLE, CHUNK * SMALL_TABLE / WARP),

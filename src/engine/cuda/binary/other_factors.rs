@@ -74,10 +74,8 @@ impl OtherFactorBuffers {
         let mut records = room(layout.other_factors.len())?;
         let mut most = 0;
         for &factor in &layout.other_factors {
-            let f = factor as usize;
-            let Added { kind, number, scratch } = parameters.add(graph, f, inference)?;
-            let head = graph.head_position(f).unwrap_or_default() as u32;
-            records.push(Record { kind: kind as u32, head, parameter: number });
+            let Added { record, scratch } = parameters.add(graph, factor as usize, inference)?;
+            records.push(record);
             most = most.max(scratch);
         }
         // Inputs and outputs stand before that.

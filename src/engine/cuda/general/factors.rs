@@ -2,7 +2,7 @@
 
 use crate::engine::cuda::interface::factors::{FactorKind, Record};
 use crate::engine::cuda::interface::general::{HIGH_DEGREE, SMALL_ARITY};
-use crate::engine::cuda::parameters::{Added, Parameters, Table, body_memory};
+use crate::engine::cuda::parameters::{Added, Parameters, Table, body_memory, record_of};
 use crate::error::{Error, Result};
 use crate::kernel::{DeviceHorn, Inference, stored_values};
 use crate::memory::{Grow, filled, room};
@@ -40,23 +40,20 @@ impl Factors {
         let is_high = |v: usize| graph.degree(v) > HIGH_DEGREE;
         factors.needs_outputs = (0..graph.variable_count()).any(is_high);
         for factor in 0..graph.factor_count() {
-            let (kind, parameter, scratch) = match graph.conjunction_parameter(factor) {
+            let Added { record, scratch } = match graph.conjunction_parameter(factor) {
                 Some(number) => {
                     let arity = graph.arity(factor);
                     let bytes = if arity <= SMALL_ARITY { 0 } else { body_memory(arity as u64) };
-                    (FactorKind::Horn, number as u32, bytes)
+                    let record = record_of(graph, factor, FactorKind::Horn, number as u32);
+                    Added { record, scratch: bytes }
                 }
-                None => {
-                    let Added { kind, number, scratch } =
-                        factors.parameters.add(graph, factor, inference)?;
-                    (kind, number, scratch)
-                }
+                None => factors.parameters.add(graph, factor, inference)?,
             };
-            let head = graph.head_position(factor).unwrap_or_default() as u32;
-            factors.records.push(Record { kind: kind as u32, head, parameter });
+            factors.records.push(record);
             factors.scratch.push(scratch);
-            factors.needs_outputs |= kind != FactorKind::Horn || graph.arity(factor) > SMALL_ARITY;
-            factors.needs_radices |= matches!(kind, FactorKind::Table | FactorKind::Terms);
+            let is_of = |kind: FactorKind| record.kind == kind as u32;
+            factors.needs_outputs |= !is_of(FactorKind::Horn) || graph.arity(factor) > SMALL_ARITY;
+            factors.needs_radices |= is_of(FactorKind::Table) || is_of(FactorKind::Terms);
         }
         Ok(factors)
     }
