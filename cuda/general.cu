@@ -2,7 +2,7 @@
 //
 // The general program: passes of src/engine/cuda/general.
 
-#include "engine/general_factors.cuh"
+#include "engine/general_level_items.cuh"
 
 using namespace fastlbp;
 
@@ -51,6 +51,37 @@ struct Work {
         }
     }
 
+    /// Factors send, level by level.
+    FASTLBP_DEVICE void run_levels(const Pass &pass, GridBarrier &barrier) const {
+        const LevelArrays arrays(g, pass);
+        const LevelWarps warps(g);
+        const uint32_t levels = g.levels;
+        const bool some_items = g.some_items != 0;
+        // Where levels end: this one, the next one, and the one behind it.
+        const auto end_of = [&](uint32_t level) { return arrays.levels[smaller_of(level + 1, levels)]; };
+        uint32_t end = end_of(0), next_end = end_of(1);
+        LevelWork work = warps.work(arrays, 0, end);
+        work.load_input(arrays);
+        for (uint32_t level = 0; level < levels; ++level) {
+            if (g.prepared && prepare_level(g, pass, level)) {
+                barrier.sync();
+            }
+            if (some_items) {
+                run_level(g, pass, level);
+            }
+            const uint32_t end_behind = end_of(level + 2);
+            LevelWork next = warps.work(arrays, end, next_end);
+            run_level_items(g, pass, arrays, warps, work);
+            next.load_input(arrays);
+            work = next;
+            end = next_end;
+            next_end = end_behind;
+            if (level + 1 < levels) {
+                barrier.sync();
+            }
+        }
+    }
+
     FASTLBP_DEVICE void pass(uint32_t buffer, uint64_t n, Measuring measuring, bool scanning, Tally *of_state,
                              Tally *of_pass, GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
@@ -79,14 +110,10 @@ struct Work {
             // Only the other buffer lacks them.
             keep_constants(g, pass, g.newest[buffer]);
         }
-        for (uint32_t level = 0; level < g.levels; ++level) {
-            if (g.prepared && prepare_level(g, pass, level)) {
-                barrier.sync();
-            }
-            run_level(g, pass, level);
-            if (level + 1 < g.levels) {
-                barrier.sync();
-            }
+        if (g.by_levels) {
+            run_levels(pass, barrier);
+        } else if (g.levels > 0) {
+            run_level(g, pass, 0);
         }
         send_pairs(g, pass);
         send_warp_items(g, pass);

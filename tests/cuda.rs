@@ -14,6 +14,7 @@ use fastlbp::{
     Backend, BeliefPropagation, EngineOptions, FactorGraph, RunRequest, Schedule, StopRule,
     format::read_graph, generate,
 };
+use lzma_rust2::LzmaReader;
 use ruzstd::decoding::StreamingDecoder;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -324,7 +325,12 @@ fn digest(content: &[u8]) -> String {
 fn expanded(path: &Path) -> Vec<u8> {
     let mut content = Vec::new();
     let compressed = fs::read(path).unwrap();
-    StreamingDecoder::new(&compressed[..]).unwrap().read_to_end(&mut content).unwrap();
+    if path.extension().is_some_and(|ending| ending == "lzma") {
+        let mut decoder = LzmaReader::new_mem_limit(&compressed[..], u32::MAX, None).unwrap();
+        decoder.read_to_end(&mut content).unwrap();
+    } else {
+        StreamingDecoder::new(&compressed[..]).unwrap().read_to_end(&mut content).unwrap();
+    }
     content
 }
 
@@ -357,7 +363,7 @@ fn the_ptx_is_what_the_sources_give() {
     }
     let made = manifest["files"].as_object().unwrap();
     let listed: BTreeSet<String> = made.keys().cloned().collect();
-    assert_eq!(listed, files(&ptx, &["zst"]), "{again}");
+    assert_eq!(listed, files(&ptx, &["lzma", "zst"]), "{again}");
     for (name, entry) in made {
         let content = expanded(&ptx.join(name));
         assert_eq!(digest(&content), entry["sha256"].as_str().unwrap(), "{name}: {again}");

@@ -672,6 +672,104 @@ fn tables_of_two_variables() {
     }
 }
 
+/// Tables of two variables, conjunctions of any number of literals and other factors, over variables of several states and
+/// binary ones, some of which are in more than eight factors, and some in more than 32.
+fn factors_of_several_states(choices: &mut Choices, size: usize, far: bool) -> Arc<FactorGraph> {
+    const STATES: [usize; 8] = [3, 2, 4, 7, 9, 16, 32, 33];
+    let several = 3 + size / 16;
+    let binary = 24 + size;
+    let most = 1 + choices.below(STATES.len());
+    let states: Vec<usize> = (0..several).map(|_| STATES[choices.below(most)]).collect();
+    let mut builder = FactorGraphBuilder::new();
+    for (label, &states) in states.iter().enumerate() {
+        builder.add_variable(label as u64, if label == 0 { 3 } else { states }).unwrap();
+    }
+    let states_of = |v: usize| if v == 0 { 3 } else { states.get(v).copied().unwrap_or(2) };
+    let table = |choices: &mut Choices, builder: &mut FactorGraphBuilder, scope: &[usize]| {
+        let labels: Vec<u64> = scope.iter().map(|&v| v as u64).collect();
+        let mut values = choices.weights(scope.iter().map(|&v| states_of(v)).product());
+        if far {
+            let scale = |choices: &mut Choices| 2_f64.powi(choices.below(500) as i32 - 450);
+            values.iter_mut().for_each(|value| *value *= scale(choices));
+        }
+        builder.add_table(&labels, &values).unwrap();
+    };
+    // Of the binary variables, the first ones are in most factors.
+    let literal = |choices: &mut Choices| {
+        let number = choices.below(binary);
+        several + if choices.below(3) == 0 { number % 3 } else { number }
+    };
+    let probability =
+        |choices: &mut Choices| if far { choices.probability() } else { choices.share() };
+    for v in 0..several {
+        for other in [choices.below(several), literal(choices), 0] {
+            if other != v {
+                table(choices, &mut builder, &[v, other]);
+            }
+        }
+        if choices.flag() {
+            table(choices, &mut builder, &[v]);
+        }
+        let third = literal(choices);
+        if choices.below(4) == 0 && v > 0 && states_of(v) < 10 {
+            table(choices, &mut builder, &[v, 0, third]);
+        }
+    }
+    for number in 0..binary {
+        let count = match choices.below(20) {
+            0 => 32,
+            1 => 8 + choices.below(16),
+            _ => 2 + choices.below(4),
+        };
+        let mut scope: Vec<u64> = Vec::new();
+        for _ in 0..count {
+            let v = literal(choices) as u64;
+            if !scope.contains(&v) {
+                scope.push(v);
+            }
+        }
+        let (head, body) = (scope[0], &scope[1..]);
+        let (first, second) = (probability(choices), probability(choices));
+        match number % 5 {
+            _ if body.is_empty() => builder.add_prior(head, first).unwrap(),
+            0 | 1 => builder.add_and(head, body, first, second).unwrap(),
+            2 | 3 => builder.add_or(head, body, first, second).unwrap(),
+            _ => builder.add_noisy_or(head, body, &vec![0.3; body.len()], 0.1).unwrap(),
+        };
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// Levels of factors that warps send from lists of all that they read, by all schedules that have several, with evidence of all
+/// kinds, damping, maxima and rules.
+#[test]
+fn factors_of_several_states_by_levels() {
+    on_cases(12, |choices, size, options| {
+        let far = choices.below(3) == 0;
+        let graph = factors_of_several_states(choices, size, far);
+        let schedules = schedules(choices, &graph);
+        let is_other = |schedule: &Schedule| {
+            matches!(schedule, Schedule::Parallel | Schedule::MaximumResidual { .. })
+        };
+        let all: Vec<&Schedule> = schedules.iter().filter(|own| !is_other(own)).collect();
+        let schedule = all[choices.below(all.len())];
+        let mut pair = Pair::new(&graph, schedule, options)?;
+        for round in 0..2 {
+            let changes = random_changes(choices, &graph);
+            pair.both(|session| change_evidence(session, &changes));
+            let rule = match choices.flag() {
+                true => StopRule::Iterations(1 + choices.below(3) as u64),
+                false => StopRule::Tolerance { tolerance: 1e-9, max_iterations: 3 },
+            };
+            let start = if round == 0 || choices.flag() { Start::Fresh } else { Start::Warm };
+            let request = RunRequest { start, ..random_request(choices, rule) };
+            let what = || format!("{}, round {round}, {request:?}", schedule.name());
+            within(pair.run(&request), what)?.ok();
+        }
+        Ok(())
+    });
+}
+
 /// Three variables in more than 256 factors each, of two and of three states; at the second one many messages are
 /// deterministic.
 fn stars_of_all_kinds(choices: &mut Choices) -> Arc<FactorGraph> {

@@ -45,6 +45,26 @@ struct PairMemory {
     Far weights[2 * MOST_OF_TILE];
 };
 
+/// Most values of all messages to a factor, by levels, that the lanes of a warp share; and these, and those of messages from it.
+constexpr uint32_t LEVEL_VALUES = 32;
+struct LevelMemory {
+    Packed inputs[LEVEL_VALUES];
+    Packed outputs[LEVEL_VALUES];
+};
+
+/// Memory of a warp: of what it does at a time.
+union WarpMemory {
+    PairMemory pairs;
+    LevelMemory level;
+};
+struct WarpMemories {
+    WarpMemory of_warp[WARPS_OF_BLOCK];
+};
+FASTLBP_DEVICE WarpMemory &warp_memory() {
+    FASTLBP_SHARED(WarpMemories, memories);
+    return memories.of_warp[thread_of_block() / LANES % WARPS_OF_BLOCK];
+}
+
 /// How far the exponent of a message may be from zero for doubles to do.
 constexpr int32_t NEAR_EXPONENT = 400;
 
@@ -245,15 +265,9 @@ FASTLBP_DEVICE_COLD void send_pairs_of(const General &g, const Pass &pass, const
     }
 }
 
-/// Memory of the warps of a block.
-struct PairMemories {
-    PairMemory of_warp[WARPS_OF_BLOCK];
-};
-
 /// The messages of all tables of two variables, at once.
 FASTLBP_DEVICE_COLD void send_pairs(const General &g, const Pass &pass) {
-    FASTLBP_SHARED(PairMemories, memories);
-    PairMemory &memory = memories.of_warp[thread_of_block() / LANES % WARPS_OF_BLOCK];
+    PairMemory &memory = warp_memory().pairs;
     const PairItem *const items = g.pairs;
     const uint32_t small = g.pairs_of_class[0], middle = g.pairs_of_class[1], large = g.pairs_of_class[2];
     // By the states of the larger variable: more than 16, more than 8, and the others. The largest ones begin.

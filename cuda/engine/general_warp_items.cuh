@@ -273,22 +273,25 @@ FASTLBP_DEVICE bool is_near(Packed value, uint32_t range) {
     return (high - (HIGH_ONE - (range << 20)) < range << 21) | value.is_certain();
 }
 
+/// The message along a lane's edge, sums or maxima, whatever the messages of all lanes are; by all lanes of a warp.
+FASTLBP_DEVICE Packed any_warp_item_message(const General &g, const WarpLane &lane, Packed value) {
+    const bool is_plain = (g.horn[lane.parameter].flags & HORN_PLAIN) != 0;
+    const bool near = all_of_warp(!lane.is_used() || (is_plain && is_near(value, lane.range())));
+    if (g.maxima) {
+        return Packed{near ? other_warp_item_message<Max<Flat>>(g, lane, value.bits)
+                           : other_warp_item_message<Max<Far>>(g, lane, value.bits)};
+    }
+    return Packed{near ? other_warp_item_message<Flat>(g, lane, value.bits)
+                       : other_warp_item_message<Far>(g, lane, value.bits)};
+}
+
 /// Sends the messages of a warp item, whatever they are.
 FASTLBP_DEVICE_COLD void send_any_warp_item(const General &g, Pass pass, uint32_t position) {
     const WarpLane lane = load_lane(g.warp_lanes + position);
     const Packed value = read_source(g, pass, lane, LaneInputs(g, pass, lane, position), position);
-    const bool is_plain = (g.horn[lane.parameter].flags & HORN_PLAIN) != 0;
-    const bool near = all_of_warp(!lane.is_used() || (is_plain && is_near(value, lane.range())));
-    uint64_t odds;
-    if (g.maxima) {
-        odds = near ? other_warp_item_message<Max<Flat>>(g, lane, value.bits)
-                    : other_warp_item_message<Max<Far>>(g, lane, value.bits);
-    } else {
-        odds = near ? other_warp_item_message<Flat>(g, lane, value.bits)
-                    : other_warp_item_message<Far>(g, lane, value.bits);
-    }
+    const Packed odds = any_warp_item_message(g, lane, value);
     if (lane.is_used()) {
-        deliver_odds(g, pass, lane.edge, lane.place, Packed{odds});
+        deliver_odds(g, pass, lane.edge, lane.place, odds);
     }
 }
 
@@ -389,22 +392,37 @@ FASTLBP_DEVICE void send_warp_items(const General &g, const Pass &pass) {
 #else
 
 /// The literals of a factor as its lanes have them.
+template <class Negated>
 struct WarpLiterals {
     HeadValues head;
-    const WarpLane *lanes;
+    const Negated &is_negated;
 
     const HeadValues &values() const { return head; }
 
     template <class T>
     Body<T> literal(uint32_t position, Packed odds) const {
-        return Body<T>::literal(odds, lanes[position].is_negated());
+        return Body<T>::literal(odds, is_negated(position));
     }
 
     template <class T>
     Packed message(uint32_t position, T holds, T fails) const {
-        return FromPacked<T>::ratio(holds, fails, lanes[position].is_negated());
+        return FromPacked<T>::ratio(holds, fails, is_negated(position));
     }
 };
+
+/// All messages of a conjunction whose head is its first variable, sums or maxima, from its inputs.
+template <class Negated>
+FASTLBP_DEVICE void warp_item_messages(const General &g, uint32_t parameter, uint32_t arity, const Negated &is_negated,
+                                       const Packed *inputs, Packed *out) {
+    const WarpLiterals<Negated> c = {g.horn[parameter].head, is_negated};
+    if (g.maxima) {
+        Body<Max<Wide>> bodies[2 * ITEM_LANES];
+        messages<Max<Wide>>(inputs, arity, 0, c, out, bodies);
+    } else {
+        Body<Wide> bodies[2 * ITEM_LANES];
+        messages<Wide>(inputs, arity, 0, c, out, bodies);
+    }
+}
 
 /// Sends the messages of all warp items: on a host a thread takes one after the other.
 FASTLBP_DEVICE void send_warp_items(const General &g, const Pass &pass) {
@@ -412,20 +430,14 @@ FASTLBP_DEVICE void send_warp_items(const General &g, const Pass &pass) {
         const WarpLane *const lanes = g.warp_lanes + item * ITEM_LANES;
         const uint32_t arity = lanes->literals() + 1;
         for (uint32_t first = 0; first + arity <= ITEM_LANES && lanes[first].is_used(); first += arity) {
-            const WarpLiterals c = {g.horn[lanes[first].parameter].head, lanes + first};
             Packed inputs[ITEM_LANES], out[ITEM_LANES];
             for (uint32_t i = 0; i < arity; ++i) {
                 const uint32_t position = item * ITEM_LANES + first + i;
                 const WarpLane &lane = lanes[first + i];
                 inputs[i] = read_source(g, pass, lane, LaneInputs(g, pass, lane, position), position);
             }
-            if (g.maxima) {
-                Body<Max<Wide>> bodies[2 * ITEM_LANES];
-                messages<Max<Wide>>(inputs, arity, 0, c, out, bodies);
-            } else {
-                Body<Wide> bodies[2 * ITEM_LANES];
-                messages<Wide>(inputs, arity, 0, c, out, bodies);
-            }
+            const auto is_negated = [&](uint32_t position) { return lanes[first + position].is_negated(); };
+            warp_item_messages(g, lanes[first].parameter, arity, is_negated, inputs, out);
             for (uint32_t i = 0; i < arity; ++i) {
                 deliver_odds(g, pass, lanes[first + i].edge, lanes[first + i].place, out[i]);
             }

@@ -967,6 +967,120 @@ FASTLBP_FIELD(PairItemData, places, 16);
 FASTLBP_FIELD(PairItemData, radices, 24);
 FASTLBP_FIELD(PairItemData, is_near, 28);
 
+/// What a warp does with a level item (general_level_items.cuh): it sends a message of a table of two variables, messages of a
+/// conjunction of binary variables, or those of any factor.
+constexpr uint32_t LEVEL_PAIR = 0;
+constexpr uint32_t LEVEL_CONJUNCTION = 1;
+constexpr uint32_t LEVEL_OTHER = 2;
+
+/// More of a level item.
+/// One of the above.
+constexpr uint32_t LEVEL_ITEM_KIND_MASK = 0x3;
+#define level_item_kind(word) ((word) & LEVEL_ITEM_KIND_MASK)
+/// The number of variables of a factor.
+constexpr uint32_t LEVEL_ITEM_ARITY_SHIFT = 2;
+constexpr uint32_t LEVEL_ITEM_ARITY_MASK = 0xfc;
+#define level_item_arity(word) ((word) >> LEVEL_ITEM_ARITY_SHIFT & 0x3f)
+/// The position of the variable to which its only message is sent; of conjunctions of no meaning.
+constexpr uint32_t LEVEL_ITEM_TARGET_SHIFT = 8;
+constexpr uint32_t LEVEL_ITEM_TARGET_MASK = 0x1f00;
+#define level_item_target(word) ((word) >> LEVEL_ITEM_TARGET_SHIFT & 0x1f)
+/// The logarithm of the number of lanes that read the message of a variable.
+constexpr uint32_t LEVEL_ITEM_READERS_SHIFT = 13;
+constexpr uint32_t LEVEL_ITEM_READERS_MASK = 0xe000;
+#define level_item_readers(word) ((word) >> LEVEL_ITEM_READERS_SHIFT & 0x7)
+/// As of `lane`; of a table of two variables whether its entries are near enough to one.
+constexpr uint32_t LEVEL_ITEM_RANGE_SHIFT = 16;
+constexpr uint32_t LEVEL_ITEM_RANGE_MASK = 0x7fff0000;
+#define level_item_range(word) ((word) >> LEVEL_ITEM_RANGE_SHIFT & 0x7fff)
+/// Whether some variable has more than eight messages.
+constexpr uint32_t LEVEL_ITEM_MANY = 0x80000000;
+#define level_item_many(word) (((word) & LEVEL_ITEM_MANY) != 0)
+
+struct LevelItem;
+
+/// Messages that a warp sends at a level. Of conjunctions: `count` of them with as many variables each, whose inputs stand side by
+/// side, each with its head first. Of a table of two variables: where its values start among those of all, and, as `count`, its
+/// states (`pair_radices`). Of another factor: `count` messages, the first of which is `first` among all targets. Besides a
+/// factor, the first input, the rank of those that read if these read a variable of more than eight messages, and the word
+/// `level_item`.
+struct LevelItemData {
+    uint32_t factor;
+    uint32_t first;
+    uint32_t inputs;
+    uint32_t rank;
+    uint64_t values;
+    uint32_t count;
+    uint32_t more;
+};
+
+static_assert(sizeof(LevelItemData) == 32, "LevelItemData");
+FASTLBP_FIELD(LevelItemData, factor, 0);
+FASTLBP_FIELD(LevelItemData, first, 4);
+FASTLBP_FIELD(LevelItemData, inputs, 8);
+FASTLBP_FIELD(LevelItemData, rank, 12);
+FASTLBP_FIELD(LevelItemData, values, 16);
+FASTLBP_FIELD(LevelItemData, count, 24);
+FASTLBP_FIELD(LevelItemData, more, 28);
+
+/// The number of the coefficients of a conjunction that an input is of, and whether a message is sent to its variable.
+constexpr uint32_t CONJUNCTION_INPUT_PARAMETER_MASK = 0x7fffffff;
+#define conjunction_input_parameter(word) ((word) & CONJUNCTION_INPUT_PARAMETER_MASK)
+constexpr uint32_t CONJUNCTION_INPUT_TARGET = 0x80000000;
+#define conjunction_input_target(word) (((word) & CONJUNCTION_INPUT_TARGET) != 0)
+
+/// Where a factor finds the message of a variable, if this has not up to eight, of which the number stands here: it has more, it
+/// is prepared, or what is there stays. With zero, the message is not needed.
+constexpr uint32_t LEVEL_MANY = 9;
+constexpr uint32_t LEVEL_PREPARED = 10;
+constexpr uint32_t LEVEL_KEPT = 11;
+
+/// More of a item input.
+constexpr uint32_t ITEM_INPUT_SOURCE_MASK = 0xf;
+#define item_input_source(word) ((word) & ITEM_INPUT_SOURCE_MASK)
+/// The number of the edge among those of the variable.
+constexpr uint32_t ITEM_INPUT_LEAF_SHIFT = 4;
+constexpr uint32_t ITEM_INPUT_LEAF_MASK = 0xff0;
+#define item_input_leaf(word) ((word) >> ITEM_INPUT_LEAF_SHIFT & 0xff)
+/// Of up to eight messages, a bit for each that is new, by the number of its edge as it differs from LEAF.
+constexpr uint32_t ITEM_INPUT_NEWER_SHIFT = 12;
+constexpr uint32_t ITEM_INPUT_NEWER_MASK = 0xff000;
+#define item_input_newer(word) ((word) >> ITEM_INPUT_NEWER_SHIFT & 0xff)
+/// Whether the literal is negated.
+constexpr uint32_t ITEM_INPUT_NEGATED = 0x100000;
+#define item_input_negated(word) (((word) & ITEM_INPUT_NEGATED) != 0)
+/// Stored values of a message.
+constexpr uint32_t ITEM_INPUT_WIDTH_SHIFT = 21;
+constexpr uint32_t ITEM_INPUT_WIDTH_MASK = 0xffe00000;
+#define item_input_width(word) ((word) >> ITEM_INPUT_WIDTH_SHIFT)
+
+struct ItemInput;
+
+/// A variable of a level item: its number, where the message to it is, the edge, and the word `item_input`.
+struct ItemInputData {
+    uint32_t variable;
+    uint32_t place;
+    uint32_t edge;
+    uint32_t more;
+};
+
+static_assert(sizeof(ItemInputData) == 16, "ItemInputData");
+FASTLBP_FIELD(ItemInputData, variable, 0);
+FASTLBP_FIELD(ItemInputData, place, 4);
+FASTLBP_FIELD(ItemInputData, edge, 8);
+FASTLBP_FIELD(ItemInputData, more, 12);
+
+/// Level items, those of each level one after the other.
+struct LevelItemList {
+    const LevelItem *items;
+    /// Where each level starts, and where the last one ends.
+    const uint32_t *levels;
+};
+
+static_assert(sizeof(LevelItemList) == 16, "LevelItemList");
+FASTLBP_FIELD(LevelItemList, items, 0);
+FASTLBP_FIELD(LevelItemList, levels, 8);
+
 /// For whom a variable was prepared last.
 struct PreparedState {
     uint32_t level;
@@ -1082,9 +1196,17 @@ struct GeneralData {
     ItemList prepared_items[3];
     const uint32_t *prepared;
     PreparedState *prepared_states;
+    /// By levels, factors that are in none of `items`; the values of all tables; and whether there are factors in these.
+    LevelItemList level_items;
+    const ItemInput *item_inputs;
+    /// Of each of these the word `conjunction_input`.
+    const uint32_t *conjunction_inputs;
+    const double *table_values;
+    uint32_t some_items;
+    uint32_t more_padding;
 };
 
-static_assert(sizeof(GeneralData) == 640, "GeneralData");
+static_assert(sizeof(GeneralData) == 688, "GeneralData");
 FASTLBP_FIELD(GeneralData, variables, 0);
 FASTLBP_FIELD(GeneralData, factors, 4);
 FASTLBP_FIELD(GeneralData, edges, 8);
@@ -1149,6 +1271,12 @@ FASTLBP_FIELD(GeneralData, padding, 572);
 FASTLBP_FIELD(GeneralData, prepared_items, 576);
 FASTLBP_FIELD(GeneralData, prepared, 624);
 FASTLBP_FIELD(GeneralData, prepared_states, 632);
+FASTLBP_FIELD(GeneralData, level_items, 640);
+FASTLBP_FIELD(GeneralData, item_inputs, 656);
+FASTLBP_FIELD(GeneralData, conjunction_inputs, 664);
+FASTLBP_FIELD(GeneralData, table_values, 672);
+FASTLBP_FIELD(GeneralData, some_items, 680);
+FASTLBP_FIELD(GeneralData, more_padding, 684);
 
 #undef FASTLBP_FIELD
 #undef FASTLBP_OFFSET

@@ -70,7 +70,7 @@ measured! {
         /// Device: an iteration of PARALL, for anything else.
         device_general_iteration: Step = Step::of(17e-6, 0.09e-9),
         /// Device: a level of another schedule, for anything else.
-        device_general_level: Step = Step::of(45e-6, 1e-9),
+        device_general_level: Step = Step::of(6e-6, 1.5e-9),
         /// Device: variables of so many factors that their messages are counted apart.
         high_degree: HighDegree = HighDegree { least: 64, read: 1e-12 },
         /// Moving the messages from one engine to another, per edge.

@@ -2,6 +2,7 @@
 
 use super::factors::{Factors, Values};
 use super::items::Items;
+use super::level_items::{LevelFactors, LevelItems};
 use super::pairs::{Pairs, class_of};
 use super::places::Places;
 use super::shape::Shape;
@@ -12,7 +13,8 @@ use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
 use crate::engine::cuda::interface::arithmetic::{LEAVES_OF_LANE, Product};
 use crate::engine::cuda::interface::factors::Record;
 use crate::engine::cuda::interface::general::{
-    DeviceGeneral, Item, ItemList, PairItem, PreparedState, STATE_CLASSES, Scratch, WarpLane,
+    DeviceGeneral, Item, ItemInput, ItemList, LevelItem, LevelItemList, PairItem, PreparedState,
+    STATE_CLASSES, Scratch, WarpLane,
 };
 use crate::engine::cuda::interface::run::THREADS;
 use crate::engine::cuda::parameters::ParameterBuffers;
@@ -264,6 +266,7 @@ impl FactorBuffers {
         device.parameters = self.parameters.addresses();
         addresses!(device, self; records, horn, words, edge_radices, outputs, pairs);
         device.pairs_of_class = self.pairs_of_class;
+        device.table_values = self.parameters.table_values().into();
     }
 }
 
@@ -287,6 +290,49 @@ impl ItemBuffers {
     }
 }
 
+/// Level items of all levels.
+struct LevelItemBuffers {
+    items: DeviceBuffer<LevelItem>,
+    inputs: DeviceBuffer<ItemInput>,
+    conjunctions: DeviceBuffer<u32>,
+    levels: DeviceBuffer<u32>,
+}
+
+/// Puts content into a buffer, a larger one where it does not fit.
+fn replace<T: Element>(
+    queue: Queue<'_>, buffer: &mut DeviceBuffer<T>, content: &[T],
+) -> Result<()> {
+    if content.len() > buffer.len() {
+        // What differs from iteration to iteration does not differ much.
+        let room =
+            if buffer.len() == 0 { content.len() } else { content.len() + content.len() / 4 };
+        *buffer = DeviceBuffer::new(queue.current, room)?;
+    }
+    buffer.upload(queue, 0, content)
+}
+
+impl LevelItemBuffers {
+    fn new(current: &Current) -> Result<Self> {
+        Ok(Self {
+            items: DeviceBuffer::new(current, 0)?,
+            inputs: DeviceBuffer::new(current, 0)?,
+            conjunctions: DeviceBuffer::new(current, 0)?,
+            levels: DeviceBuffer::new(current, 0)?,
+        })
+    }
+
+    fn upload(&mut self, queue: Queue<'_>, work: &LevelItems) -> Result<()> {
+        replace(queue, &mut self.items, &work.list)?;
+        replace(queue, &mut self.inputs, &work.inputs)?;
+        replace(queue, &mut self.conjunctions, &work.conjunctions)?;
+        replace(queue, &mut self.levels, &work.levels)
+    }
+
+    fn list(&self) -> LevelItemList {
+        LevelItemList { items: (&self.items).into(), levels: (&self.levels).into() }
+    }
+}
+
 /// The work of an iteration.
 struct WorkBuffers {
     constants_by_span: DeviceBuffer<u32>,
@@ -300,6 +346,8 @@ struct WorkBuffers {
     prepared: DeviceBuffer<u32>,
     prepared_states: DeviceBuffer<PreparedState>,
     prepared_items: [ItemBuffers; 3],
+    level_items: LevelItemBuffers,
+    some_items: bool,
 }
 
 impl WorkBuffers {
@@ -340,6 +388,8 @@ impl WorkBuffers {
                 &filled(prepared.count, PreparedState { level: u32::MAX, rank: u32::MAX })?,
             )?,
             prepared_items: [prepared_items(0)?, prepared_items(1)?, prepared_items(2)?],
+            level_items: LevelItemBuffers::new(current)?,
+            some_items: false,
         })
     }
 
@@ -349,7 +399,9 @@ impl WorkBuffers {
         }
         self.targets.upload(queue, 0, &work.targets)?;
         self.ranks.upload(queue, 0, &work.ranks)?;
-        let is_empty = work.items.iter().all(|items| items.list.is_empty());
+        self.level_items.upload(queue, &work.level_items)?;
+        self.some_items = work.items.iter().any(|items| !items.list.is_empty());
+        let is_empty = !self.some_items && work.level_items.list.is_empty();
         self.levels = if is_empty { 0 } else { work.items[0].levels.len() as u32 - 1 };
         Ok(())
     }
@@ -368,6 +420,10 @@ impl WorkBuffers {
             device.ranks = (&self.ranks).into();
         }
         device.levels = self.levels;
+        device.level_items = self.level_items.list();
+        device.item_inputs = (&self.level_items.inputs).into();
+        device.conjunction_inputs = (&self.level_items.conjunctions).into();
+        device.some_items = self.some_items.into();
     }
 }
 
@@ -402,12 +458,13 @@ pub(super) struct Machine {
 impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph, factors: Factors, work: &TaskLists, shape: &Shape,
+        queue: Queue<'_>, graph: &FactorGraph,
+        (factors, level_factors): (Factors, Option<LevelFactors>), work: &TaskLists, shape: &Shape,
         blocks: u32, inputs: usize,
     ) -> Result<Self> {
         let pairs = &work.pairs;
         let buffers = FactorBuffers::new(queue, graph, &factors, pairs, inputs)?;
-        let shares = Shares::new(graph, &factors.scratch);
+        let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());
         let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
         let bytes = shares.scratch(shape.by_levels.then_some(&work.prepared), is_pair);
         let groups = [blocks * THREADS, blocks * THREADS / shape.warp, blocks];

@@ -6,6 +6,7 @@ mod classes;
 mod evidence;
 mod factors;
 mod items;
+mod level_items;
 mod pairs;
 mod places;
 mod prepared;
@@ -30,6 +31,7 @@ use crate::schedule::{Preorder, Schedule};
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
+use level_items::LevelFactors;
 use pairs::{Pairs, class_of, may_be_pair};
 use places::Places;
 use shape::Shape;
@@ -42,12 +44,25 @@ use work::{Shares, TaskLists};
 const VARIABLES_PER_THREAD: usize = 8;
 
 impl Shape {
+    /// Factors, and what level items are made of. Where each iteration has levels of its own, these would take longer to make
+    /// than they save.
+    fn with_levels(
+        &self, graph: &FactorGraph, factors: Factors, places: &Places,
+    ) -> Result<(Factors, Option<LevelFactors>)> {
+        let level_factors = match self.by_levels && !self.iterations_differ {
+            true => Some(LevelFactors::new(graph, &factors, places)?),
+            false => None,
+        };
+        Ok((factors, level_factors))
+    }
+
     /// What factors need for iterations of a preorder.
     fn machine(
-        &self, queue: Queue<'_>, graph: &FactorGraph, factors: Factors, preorder: &Preorder,
+        &self, queue: Queue<'_>, graph: &FactorGraph,
+        (factors, level_factors): (Factors, Option<LevelFactors>), preorder: &Preorder,
         sizes: Sizes, pairs: Pairs,
     ) -> Result<Machine> {
-        let shares = Shares::new(graph, &factors.scratch);
+        let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());
         let work = if self.by_levels {
             shares.by_levels(preorder, !self.iterations_differ)?
         } else {
@@ -57,7 +72,7 @@ impl Shape {
         };
         let lanes = sizes.warp_items * ITEM_LANES + work.pairs.lanes();
         let blocks = self.blocks(graph, &work, lanes);
-        Machine::new(queue, graph, factors, &work, self, blocks, sizes.inputs)
+        Machine::new(queue, graph, (factors, level_factors), &work, self, blocks, sizes.inputs)
     }
 
     /// Blocks that a launch for this work and so many lanes should have.
@@ -66,6 +81,7 @@ impl Shape {
         let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
         let width = |span: usize| work.items[span].width().max(work.prepared.items[span].width());
         let [threads, warps, blocks] = [0, 1, 2].map(width);
+        let warps = warps.max(work.level_items.width());
         let threads =
             (threads + lanes).max(variables).max(warps.saturating_mul(self.warp as usize));
         let blocks = threads.div_ceil(THREADS as usize).max(blocks);
@@ -159,6 +175,7 @@ impl General {
             !by_levels && (0..graph.factor_count()).any(|factor| may_be_pair(&graph, factor));
         let inputs = if any_pairs { &warp_items.edge_inputs[..] } else { &[] };
         let pairs = Pairs::new(&graph, &sums, &places, inputs, gang)?;
+        let sums = shape.with_levels(&graph, sums, &places)?;
         let entries = places.count.max(sizes.inputs.next_multiple_of(2));
         let general = Self {
             fixed: GraphBuffers::new(queue, &graph, &values, &places, &warp_items, &shape, gang)?,
@@ -244,7 +261,9 @@ impl General {
         let gang = &gang_for(&graph);
         let pairs = Pairs::new(&graph, &factors, &self.places, &self.edge_inputs, gang)?;
         let sizes = self.sizes;
-        self.maxima = Some(self.shape.machine(queue, &graph, factors, &preorder, sizes, pairs)?);
+        let (places, shape) = (&self.places, self.shape);
+        let factors = shape.with_levels(&graph, factors, places)?;
+        self.maxima = Some(shape.machine(queue, &graph, factors, &preorder, sizes, pairs)?);
         Ok(())
     }
 
@@ -349,7 +368,8 @@ impl Program for General {
 
     fn launch(&mut self, queue: Queue<'_>, iterations: &Loop) -> Result<()> {
         if self.shape.iterations_differ {
-            let shares = Shares::new(&self.graph, &self.machine(self.inference).factor_bytes);
+            let machine = self.machine(self.inference);
+            let shares = Shares::new(&self.graph, &machine.factor_bytes, None);
             let work =
                 shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?, false)?;
             self.machine_mut(self.inference).replace(queue, &work)?;

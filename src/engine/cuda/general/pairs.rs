@@ -7,6 +7,7 @@ use super::warp_items::is_in_warp_item;
 use crate::engine::cuda::interface::general::{
     LARGE_PAIR, MIDDLE_PAIR, PairItem, SMALL_PAIR, pair_radices,
 };
+use crate::engine::cuda::parameters::Table;
 use crate::error::Result;
 use crate::memory::room;
 use crate::model::FactorGraph;
@@ -23,6 +24,18 @@ const LANES: [usize; 3] = [2 * SMALL_PAIR, 2 * MIDDLE_PAIR, 2 * MIDDLE_PAIR];
 /// Whether a factor may be such a table, for sums or for maxima.
 pub(super) fn may_be_pair(graph: &FactorGraph, factor: usize) -> bool {
     graph.arity(factor) == 2 && !is_in_warp_item(graph, factor)
+}
+
+/// Whether the entries of a table are near enough to one for doubles to do wherever messages are.
+pub(super) fn is_near(table: &Table) -> bool {
+    let (low, high) = table.exponents;
+    low >= -NEAR_EXPONENTS && high <= NEAR_EXPONENTS
+}
+
+/// The states of the two variables of a table, as a word.
+pub(super) fn radices_of(graph: &FactorGraph, factor: usize) -> u32 {
+    let both = graph.factor_cardinalities(factor).zip([pair_radices::FIRST, pair_radices::SECOND]);
+    both.fold(0, |word, (radix, bits)| word | bits.put(radix as u32))
 }
 
 /// The class of a factor that is such a table.
@@ -80,19 +93,13 @@ impl Pairs {
         for (&factor, &[input, first, second]) in self.factors.iter().zip(&self.places) {
             let Some(table) = factors.table(factor as usize) else { continue };
             let address = values + 8 * table.start as u64;
-            let (low, high) = table.exponents;
-            let is_near = low >= -NEAR_EXPONENTS && high <= NEAR_EXPONENTS;
-            let radices = graph.factor_cardinalities(factor as usize);
-            let radices = radices
-                .zip([pair_radices::FIRST, pair_radices::SECOND])
-                .fold(0, |all, (radix, bits)| all | bits.put(radix as u32));
             items.push(PairItem {
                 values: address.into(),
                 input,
                 factor,
                 places: [first, second],
-                radices,
-                is_near: is_near.into(),
+                radices: radices_of(graph, factor as usize),
+                is_near: is_near(table).into(),
             });
         }
         Ok(items)

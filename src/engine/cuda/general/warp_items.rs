@@ -13,7 +13,7 @@ use crate::threads::Gang;
 
 /// How far, as a logarithm, the product of all messages of a factor may be from one for `f64` to do (see
 /// `DeviceHorn`).
-const RANGE: u32 = 430;
+pub(super) const RANGE: u32 = 430;
 
 /// The last word of a `WarpLane` without an edge, beside factors of so many variables.
 fn unused(arity: usize) -> u32 {

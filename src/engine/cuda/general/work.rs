@@ -3,6 +3,7 @@
 use super::classes::by_class;
 
 use super::items::{Items, THREAD_BYTES, of_many, of_messages, product_memory};
+use super::level_items::{LevelFactors, LevelItemMaker, LevelItems};
 use super::pairs::Pairs;
 use super::prepared::{Prepared, PreparedRanks, Run, for_factors, is_high};
 use super::warp_items::is_in_warp_item;
@@ -51,6 +52,8 @@ pub(super) struct TaskLists {
     pub pairs: Pairs,
     /// What is computed before the factors of a level; none where updates are synchronous.
     pub prepared: Prepared,
+    /// By levels, factors that are in no item.
+    pub level_items: LevelItems,
 }
 
 /// What decides who computes.
@@ -58,14 +61,18 @@ pub(super) struct Shares<'a> {
     graph: &'a FactorGraph,
     /// `Factors::scratch`.
     factor_bytes: &'a [u64],
+    /// What level items are made of, where there are any.
+    level_factors: Option<&'a LevelFactors>,
 }
 
 impl<'a> Shares<'a> {
     /// `factor_bytes` are those of memory that each factor's messages take ([`Factors::scratch`]).
     ///
     /// [`Factors::scratch`]: super::factors::Factors::scratch
-    pub fn new(graph: &'a FactorGraph, factor_bytes: &'a [u64]) -> Self {
-        Self { graph, factor_bytes }
+    pub fn new(
+        graph: &'a FactorGraph, factor_bytes: &'a [u64], level_factors: Option<&'a LevelFactors>,
+    ) -> Self {
+        Self { graph, factor_bytes, level_factors }
     }
 
     pub fn graph(&self) -> &'a FactorGraph {
@@ -196,7 +203,8 @@ impl<'a> Shares<'a> {
             add(alone);
             if by_levels.is_some() {
                 add(self.of_factor(factor, true));
-                if self.of_narrow_level(factor, alone.0) != alone.0 {
+                let is_item = self.level_factors.is_some_and(|all| all.takes_memory(factor));
+                if is_item || self.of_narrow_level(factor, alone.0) != alone.0 {
                     add((Span::Warp, self.bytes_of_group(factor)));
                 }
             }
@@ -224,7 +232,8 @@ impl<'a> Shares<'a> {
         items.iter_mut().try_for_each(Items::end_level)?;
         let (targets, ranks) = (Vec::new(), Vec::new());
         let (pairs, prepared) = (Pairs::default(), Prepared::default());
-        Ok(TaskLists { items, targets, ranks, pairs, prepared })
+        let level_items = LevelItems::default();
+        Ok(TaskLists { items, targets, ranks, pairs, prepared, level_items })
     }
 
     /// The messages of a preorder, by the levels of its analysis.
@@ -241,6 +250,8 @@ impl<'a> Shares<'a> {
         let mut prepared_ranks = PreparedRanks::new(&prepared)?;
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
         let mut targets = room(graph.edge_count())?;
+        let makers = self.level_factors.map(|all| LevelItemMaker::new(graph, all, &runs));
+        let mut maker = makers.transpose()?;
         for level in 0..levels.count() {
             prepared_ranks.begin_level(level);
             let is_narrow = levels.edges(level).len() <= NARROW_LEVEL;
@@ -249,6 +260,11 @@ impl<'a> Shares<'a> {
                 targets.extend_from_slice(edges);
                 let own: &mut [u32] = &mut targets[first..];
                 own.sort_unstable_by_key(|&edge| (runs[edge as usize], edge));
+                if let Some(maker) = maker.as_mut()
+                    && maker.add(factor, own, first, &prepared_ranks)?
+                {
+                    return Ok(());
+                }
                 let is_left = |run: &Run, v| is_high(graph, v) && !prepared_ranks.has(v, run.rank);
                 let computes = |run: Run| run.read(graph, factor).any(|v| is_left(&run, v));
                 let (span, _) = self.of_factor(factor, Run::all(own, &runs).any(computes));
@@ -256,10 +272,16 @@ impl<'a> Shares<'a> {
                 items[span as usize].push(factor as u32, first, targets.len())
             })?;
             items.iter_mut().try_for_each(Items::end_level)?;
+            maker.iter_mut().try_for_each(|maker| maker.end_level(&prepared_ranks))?;
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
-        Ok(TaskLists { items, targets, ranks, pairs: Pairs::default(), prepared })
+        let pairs = Pairs::default();
+        let level_items = match maker {
+            Some(maker) => maker.finish(),
+            None => LevelItems::none(levels.count())?,
+        };
+        Ok(TaskLists { items, targets, ranks, pairs, prepared, level_items })
     }
 }
 
@@ -325,14 +347,14 @@ mod tests {
     fn work(graph: &FactorGraph, ranks: &[u64]) -> TaskLists {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
-        Shares::new(graph, &factors.scratch).by_levels(&preorder, true).unwrap()
+        Shares::new(graph, &factors.scratch, None).by_levels(&preorder, true).unwrap()
     }
 
     #[test]
     fn synchronous_updates_are_one_level_of_whole_factors() {
         let graph = chain();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-        let work = Shares::new(&graph, &factors.scratch).synchronous(|_| false).unwrap();
+        let work = Shares::new(&graph, &factors.scratch, None).synchronous(|_| false).unwrap();
         assert!(work.items.iter().all(|items| items.list.is_empty() && items.levels == [0, 0]));
         assert!(work.targets.is_empty() && work.ranks.is_empty());
     }
@@ -385,7 +407,7 @@ mod tests {
         }
         let graph = builder.build().unwrap();
         let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-        let shares = Shares::new(&graph, &factors.scratch);
+        let shares = Shares::new(&graph, &factors.scratch, None);
         let synchronous = shares.synchronous(|_| false).unwrap();
         assert_eq!(words_of(&synchronous.items[1]), [0, 0, 0]);
         assert_eq!(synchronous.items.map(|items| items.width()), [0, 1, 0]);
@@ -433,7 +455,7 @@ mod tests {
         for schedule in [Schedule::Blocks { blocks: 3, seed: 1 }, Schedule::ForwardBackward] {
             let preorder = schedule.preorder(&graph, 0).unwrap();
             let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
-            let shares = Shares::new(&graph, &factors.scratch);
+            let shares = Shares::new(&graph, &factors.scratch, None);
             assert_eq!(shares.by_levels(&preorder, true).unwrap().prepared.count, 1);
         }
         // Each edge is a class of its own: those of a level see different messages.

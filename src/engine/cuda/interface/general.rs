@@ -101,6 +101,83 @@ device_interface! {
         is_near: u32,
     }
 
+    /// What a warp does with a level item (general_level_items.cuh): it sends a message of a table of two variables, messages of a
+    /// conjunction of binary variables, or those of any factor.
+    const LEVEL_PAIR: u32 = 0;
+    const LEVEL_CONJUNCTION: u32 = 1;
+    const LEVEL_OTHER: u32 = 2;
+
+    /// More of a level item.
+    word level_item {
+        /// One of the above.
+        KIND: 0..2,
+        /// The number of variables of a factor.
+        ARITY: 2..8,
+        /// The position of the variable to which its only message is sent; of conjunctions of no meaning.
+        TARGET: 8..13,
+        /// The logarithm of the number of lanes that read the message of a variable.
+        READERS: 13..16,
+        /// As of `lane`; of a table of two variables whether its entries are near enough to one.
+        RANGE: 16..31,
+        /// Whether some variable has more than eight messages.
+        MANY: 31..32,
+    }
+
+    /// Messages that a warp sends at a level. Of conjunctions: `count` of them with as many variables each, whose inputs stand side by
+    /// side, each with its head first. Of a table of two variables: where its values start among those of all, and, as `count`, its
+    /// states (`pair_radices`). Of another factor: `count` messages, the first of which is `first` among all targets. Besides a
+    /// factor, the first input, the rank of those that read if these read a variable of more than eight messages, and the word
+    /// `level_item`.
+    base struct LevelItem {
+        factor: u32,
+        first: u32,
+        inputs: u32,
+        rank: u32,
+        values: u64,
+        count: u32,
+        more: u32,
+    }
+
+    /// The number of the coefficients of a conjunction that an input is of, and whether a message is sent to its variable.
+    word conjunction_input {
+        PARAMETER: 0..31,
+        TARGET: 31..32,
+    }
+
+    /// Where a factor finds the message of a variable, if this has not up to eight, of which the number stands here: it has more, it
+    /// is prepared, or what is there stays. With zero, the message is not needed.
+    const LEVEL_MANY: u32 = 9;
+    const LEVEL_PREPARED: u32 = 10;
+    const LEVEL_KEPT: u32 = 11;
+
+    /// More of a item input.
+    word item_input {
+        SOURCE: 0..4,
+        /// The number of the edge among those of the variable.
+        LEAF: 4..12,
+        /// Of up to eight messages, a bit for each that is new, by the number of its edge as it differs from LEAF.
+        NEWER: 12..20,
+        /// Whether the literal is negated.
+        NEGATED: 20..21,
+        /// Stored values of a message.
+        WIDTH: 21..32,
+    }
+
+    /// A variable of a level item: its number, where the message to it is, the edge, and the word `item_input`.
+    base struct ItemInput {
+        variable: u32,
+        place: u32,
+        edge: u32,
+        more: u32,
+    }
+
+    /// Level items, those of each level one after the other.
+    struct LevelItemList {
+        items: ReadOnly<LevelItem>,
+        /// Where each level starts, and where the last one ends.
+        levels: ReadOnly<u32>,
+    }
+
     /// For whom a variable was prepared last.
     struct PreparedState {
         level: u32,
@@ -210,5 +287,13 @@ device_interface! {
         prepared_items: [ItemList; 3],
         prepared: ReadOnly<u32>,
         prepared_states: Address<PreparedState>,
+        /// By levels, factors that are in none of `items`; the values of all tables; and whether there are factors in these.
+        level_items: LevelItemList,
+        item_inputs: ReadOnly<ItemInput>,
+        /// Of each of these the word `conjunction_input`.
+        conjunction_inputs: ReadOnly<u32>,
+        table_values: ReadOnly<f64>,
+        some_items: u32,
+        more_padding: u32,
     }
 }
