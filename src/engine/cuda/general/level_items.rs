@@ -3,7 +3,7 @@
 use super::factors::Factors;
 use super::pairs::{class_of, is_near, radices_of};
 use super::places::Places;
-use super::prepared::{PreparedRanks, Run, is_high};
+use super::prepared::{Prepared, PreparedRanks, is_high};
 use super::warp_items::RANGE;
 use crate::engine::cuda::interface::factors::Span;
 use crate::engine::cuda::interface::general::{
@@ -14,11 +14,15 @@ use crate::error::Result;
 use crate::kernel::stored_values;
 use crate::memory::{Grow, collected, filled, zeroed};
 use crate::model::FactorGraph;
+use crate::parallel::{SharedWords, for_ranges};
+use crate::threads::Gang;
 
 /// Most states of a variable, of which lanes have one each.
 const MOST_STATES: usize = 32;
 /// Most messages of a variable that are read together.
 const FEW: usize = 8;
+/// Inputs that a thread completes at a time.
+const INPUTS_OF_PART: usize = 1 << 14;
 
 /// How a warp computes the messages of a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,13 +60,18 @@ pub(super) struct LevelItems {
 
 impl LevelFactors {
     /// O(edges).
-    pub fn new(graph: &FactorGraph, factors: &Factors, places: &Places) -> Result<Self> {
+    pub fn new(
+        graph: &FactorGraph, factors: &Factors, places: &Places, gang: &Gang,
+    ) -> Result<Self> {
         let mut leaves = zeroed(graph.edge_count())?;
-        for v in 0..graph.variable_count() {
-            for (leaf, &edge) in (0..).zip(graph.variable_edges(v)) {
-                leaves[edge as usize] = leaf;
+        let leaf_of_edge = SharedWords::new(&mut leaves);
+        for_ranges(graph.variable_count(), gang, |range| {
+            for v in range {
+                for (leaf, &edge) in (0..).zip(graph.variable_edges(v)) {
+                    leaf_of_edge.set(edge as usize, leaf);
+                }
             }
-        }
+        });
         let kinds = (0..graph.factor_count()).map(|factor| Self::kind(graph, factors, factor));
         Ok(Self {
             kinds: collected(kinds)?,
@@ -139,20 +148,31 @@ impl<'a> LevelItemMaker<'a> {
     pub fn add(
         &mut self, factor: usize, targets: &[u32], first: usize, prepared: &PreparedRanks<'_>,
     ) -> Result<bool> {
-        let kind = self.factors.kinds[factor];
-        if !self.is_for_warps(factor, kind, targets, prepared) {
+        let (kind, ranks) = (self.factors.kinds[factor], self.ranks);
+        let runs = || targets.chunk_by(|&a, &b| ranks[a as usize] == ranks[b as usize]);
+        let is_kind = match kind {
+            Kind::Conjunction { .. } | Kind::Pair { .. } => true,
+            // Several would share memory.
+            Kind::Other => runs().count() == 1,
+            Kind::None => false,
+        };
+        let is_for_warps = |run: &[u32]| {
+            let rank = ranks[run[0] as usize];
+            self.needed(factor, run).all(|v| !is_high(self.graph, v) || prepared.has(v, rank))
+        };
+        if !is_kind || !runs().all(is_for_warps) {
             return Ok(false);
         }
-        let (mut first, ranks) = (first, self.ranks);
-        for run in targets.chunk_by(|&a, &b| ranks[a as usize] == ranks[b as usize]) {
-            let rank = self.rank(run[0]);
+        let mut first = first;
+        for run in runs() {
             match kind {
-                Kind::Conjunction { .. } => self.add_conjunction(factor, rank, run, prepared)?,
+                Kind::Conjunction { .. } => self.add_conjunction(factor, run)?,
                 // A warp has one message of a table.
-                Kind::Pair { .. } => run.chunks(1).zip(first..).try_for_each(|(one, first)| {
-                    self.push(factor, kind, rank, one, first, prepared)
-                })?,
-                _ => self.push(factor, kind, rank, run, first, prepared)?,
+                Kind::Pair { .. } => run
+                    .chunks(1)
+                    .zip(first..)
+                    .try_for_each(|(one, first)| self.push(factor, kind, one, first))?,
+                _ => self.push(factor, kind, run, first)?,
             }
             first += run.len();
         }
@@ -163,64 +183,49 @@ impl<'a> LevelItemMaker<'a> {
         self.ranks[edge as usize]
     }
 
-    fn is_for_warps(
-        &self, factor: usize, kind: Kind, targets: &[u32], prepared: &PreparedRanks<'_>,
-    ) -> bool {
+    /// The variables whose messages are needed for those of a factor along some edges of one rank.
+    fn needed(&self, factor: usize, targets: &[u32]) -> impl Iterator<Item = usize> + use<'a> {
+        let unneeded = (targets.len() == 1).then_some(targets[0] as usize);
+        let needed = self.graph.factor_edges(factor).filter(move |&edge| Some(edge) != unneeded);
         let graph = self.graph;
-        let can_read = |run: &Run, v: usize| !is_high(graph, v) || prepared.has(v, run.rank);
-        let is_one = targets.iter().all(|&edge| self.rank(edge) == self.rank(targets[0]));
-        let is_kind = match kind {
-            Kind::Conjunction { .. } | Kind::Pair { .. } => true,
-            // Several would share memory.
-            Kind::Other => is_one,
-            Kind::None => false,
-        };
-        is_kind
-            && Run::all(targets, self.ranks)
-                .all(|run| run.read(graph, factor).all(|v| can_read(&run, v)))
+        needed.map(move |edge| graph.edge_variables()[edge] as usize)
+    }
+
+    /// Whether the lanes of a warp share the messages of a variable that is not prepared.
+    fn is_many(&self, v: usize) -> bool {
+        self.graph.degree(v) > FEW && !is_high(self.graph, v)
     }
 
     /// Adds messages of a conjunction: with others, or alone where a warp reads a variable for it.
-    fn add_conjunction(
-        &mut self, factor: usize, rank: u32, targets: &[u32], prepared: &PreparedRanks<'_>,
-    ) -> Result<()> {
-        let (graph, edges) = (self.graph, self.graph.factor_edges(factor));
+    fn add_conjunction(&mut self, factor: usize, targets: &[u32]) -> Result<()> {
+        let edges = self.graph.factor_edges(factor);
         let bits = targets.iter().map(|&edge| 1 << (edge as usize - edges.start));
+        let rank = self.rank(targets[0]);
         let run = ConjunctionRun { factor: factor as u32, rank, targets: bits.sum() };
-        let is_many = |edge: usize| {
-            let v = graph.edge_variables()[edge] as usize;
-            run.needs(edge - edges.start) && graph.degree(v) > FEW && !is_high(graph, v)
-        };
-        if edges.clone().any(is_many) {
-            return self.push_conjunctions(&[run], prepared);
+        if self.needed(factor, targets).any(|v| self.is_many(v)) {
+            return self.push_conjunctions(&[run], true);
         }
         self.conjunctions[edges.len()].try_push(run)
     }
 
-    /// Adds an item of conjunctions of as many variables each, whose messages stand side by side.
-    fn push_conjunctions(
-        &mut self, runs: &[ConjunctionRun], prepared: &PreparedRanks<'_>,
-    ) -> Result<()> {
+    /// Adds an item of conjunctions of as many variables each, whose messages stand side by side; whether it has a variable of
+    /// which the lanes of a warp share the messages.
+    fn push_conjunctions(&mut self, runs: &[ConjunctionRun], has_many: bool) -> Result<()> {
         let graph = self.graph;
         let (start, arity) = (self.items.inputs.len(), graph.arity(runs[0].factor as usize));
-        let mut has_many = false;
         for run in runs {
             let factor = run.factor as usize;
             let Kind::Conjunction { parameter, negated } = self.factors.kinds[factor] else {
                 continue;
             };
-            let edges = graph.factor_edges(factor);
+            let first = graph.factor_edges(factor).start;
             let head = graph.head_position(factor).unwrap_or_default();
             let others = (0..arity).filter(|&position| position != head);
             for position in std::iter::once(head).chain(others) {
-                let edge = (edges.start + position) as u32;
-                let is_needed = run.needs(position);
-                let input = self.input(edge, run.rank, is_needed, LEVEL_CONJUNCTION, prepared);
+                let edge = (first + position) as u32;
                 let is_negated = position != head && negated >> position & 1 == 1;
-                let negated = item_input::NEGATED.flag(is_negated);
-                has_many |= item_input::SOURCE.get(input.more) == LEVEL_MANY;
-                let input = ItemInput { more: input.more | negated, ..input };
-                self.items.inputs.try_push(input)?;
+                let is_needed = run.needs(position);
+                self.push_input(edge, run.rank, LEVEL_CONJUNCTION, is_needed, is_negated)?;
                 let is_target = run.targets >> position & 1 == 1;
                 let word = conjunction_input::PARAMETER.put(parameter)
                     | conjunction_input::TARGET.flag(is_target);
@@ -243,11 +248,8 @@ impl<'a> LevelItemMaker<'a> {
     }
 
     /// Adds messages of another factor, those with these targets, the first of which is the one with this number among all.
-    fn push(
-        &mut self, factor: usize, kind: Kind, rank: u32, targets: &[u32], first: usize,
-        prepared: &PreparedRanks<'_>,
-    ) -> Result<()> {
-        let graph = self.graph;
+    fn push(&mut self, factor: usize, kind: Kind, targets: &[u32], first: usize) -> Result<()> {
+        let (graph, rank) = (self.graph, self.rank(targets[0]));
         let edges = graph.factor_edges(factor);
         let (code, values, count, range) = match kind {
             Kind::Pair { values, radices, is_near } => {
@@ -255,19 +257,15 @@ impl<'a> LevelItemMaker<'a> {
             }
             _ => (LEVEL_OTHER, 0, targets.len() as u32, 0),
         };
-        let unneeded = (targets.len() == 1).then_some(targets[0]);
         let start = self.items.inputs.len();
-        let (mut widest, mut has_many) = (1, false);
         for edge in edges.clone() {
-            let is_needed = Some(edge as u32) != unneeded;
-            let input = self.input(edge as u32, rank, is_needed, code, prepared);
-            if is_needed {
-                widest = widest.max(item_input::WIDTH.get(input.more));
-                has_many |= item_input::SOURCE.get(input.more) == LEVEL_MANY;
-            }
-            self.items.inputs.try_push(input)?;
+            let is_needed = targets.len() > 1 || targets[0] as usize != edge;
+            self.push_input(edge as u32, rank, code, is_needed, false)?;
             self.items.conjunctions.try_push(0)?;
         }
+        let width = |v: usize| stored_values(graph.cardinalities()[v]);
+        let widest = self.needed(factor, targets).map(width).max().unwrap_or(1);
+        let has_many = self.needed(factor, targets).any(|v| self.is_many(v));
         let more = level_item::KIND.put(code)
             | level_item::ARITY.put(edges.len() as u32)
             | level_item::TARGET.put((targets[0] as usize - edges.start) as u32)
@@ -285,52 +283,69 @@ impl<'a> LevelItemMaker<'a> {
         })
     }
 
-    /// How the message of a variable along an edge is read by messages of a rank.
-    fn input(
-        &self, edge: u32, rank: u32, is_needed: bool, code: u32, prepared: &PreparedRanks<'_>,
-    ) -> ItemInput {
+    /// Adds an input, of which [`Self::finish`] finds the rest: what kind of item reads it is in the place of its variable, and the
+    /// rank of the reader in the place of the message; a source that is not zero says that it is needed.
+    fn push_input(
+        &mut self, edge: u32, rank: u32, code: u32, is_needed: bool, is_negated: bool,
+    ) -> Result<()> {
+        let more =
+            item_input::NEGATED.flag(is_negated) | item_input::SOURCE.put(u32::from(is_needed));
+        self.items.inputs.try_push(ItemInput { variable: code, place: rank, edge, more })
+    }
+
+    /// How the message of a variable along an edge is read.
+    fn input(&self, begun: ItemInput, prepared: &Prepared) -> ItemInput {
+        let ItemInput { variable: code, place: rank, edge, more } = begun;
+        let is_needed = item_input::SOURCE.get(more) != 0;
         let v = self.graph.edge_variables()[edge as usize] as usize;
-        let degree = self.graph.degree(v);
-        let is_prepared = is_needed && is_high(self.graph, v);
-        let source = match (is_needed, degree <= FEW) {
+        let of_variable = self.graph.variable_edges(v);
+        let source = match of_variable.len() {
             // What a prepared variable sends may be for another rank.
-            (false, _) if code == LEVEL_OTHER && prepared.is_any(v) => LEVEL_KEPT,
-            (false, _) => 0,
+            _ if !is_needed && code == LEVEL_OTHER && prepared.has(v) => LEVEL_KEPT,
+            _ if !is_needed => 0,
+            few @ 0..=FEW => few as u32,
+            _ if !is_high(self.graph, v) => LEVEL_MANY,
             // It is there already.
-            _ if is_prepared && code == LEVEL_OTHER => LEVEL_KEPT,
-            _ if is_prepared => LEVEL_PREPARED,
-            (true, true) => degree as u32,
-            (true, false) => LEVEL_MANY,
+            _ if code == LEVEL_OTHER => LEVEL_KEPT,
+            _ => LEVEL_PREPARED,
         };
-        let leaf = self.factors.leaves[edge as usize] as usize;
-        let is_newer = |&offset: &usize| {
-            let other = self.graph.variable_edges(v).get(leaf ^ offset);
-            other.is_some_and(|&other| self.rank(other) < rank)
-        };
-        let few = if is_needed && degree <= FEW { 1..FEW } else { 0..0 };
-        let newer = few.filter(is_newer).map(|offset| 1 << offset).sum();
+        let leaf = self.factors.leaves[edge as usize];
+        let mut newer = 0;
+        if (1..=FEW as u32).contains(&source) {
+            for (number, &other) in (0..).zip(of_variable) {
+                let is_newer = other != edge && self.rank(other) < rank;
+                newer |= u32::from(is_newer) << (number ^ leaf);
+            }
+        }
         let width = stored_values(self.graph.cardinalities()[v]) as u32;
-        let more = item_input::SOURCE.put(source)
-            | item_input::LEAF.put(leaf as u32 & item_input::LEAF.largest())
+        let more = (more & item_input::NEGATED.mask())
+            | item_input::SOURCE.put(source)
+            | item_input::LEAF.put(leaf & item_input::LEAF.largest())
             | item_input::NEWER.put(newer)
             | item_input::WIDTH.put(width);
         let place = self.factors.places[edge as usize];
         ItemInput { variable: v as u32, place, edge, more }
     }
 
-    pub fn end_level(&mut self, prepared: &PreparedRanks<'_>) -> Result<()> {
+    pub fn end_level(&mut self) -> Result<()> {
         for arity in 2..=ITEM_LANES {
             let mut runs = std::mem::take(&mut self.conjunctions[arity]);
             let mut chunks = runs.chunks(ITEM_LANES / arity);
-            chunks.try_for_each(|runs| self.push_conjunctions(runs, prepared))?;
+            chunks.try_for_each(|runs| self.push_conjunctions(runs, false))?;
             runs.clear();
             self.conjunctions[arity] = runs;
         }
         self.items.levels.try_push(self.items.list.len() as u32)
     }
 
-    pub fn finish(self) -> LevelItems {
-        self.items
+    /// The items of all levels.
+    pub fn finish(mut self, prepared: &Prepared, gang: &Gang) -> Result<LevelItems> {
+        let mut items = std::mem::take(&mut self.items);
+        let mut parts = collected(items.inputs.chunks_mut(INPUTS_OF_PART))?;
+        gang.each(&mut parts, |part| {
+            part.iter_mut().for_each(|input| *input = self.input(*input, prepared));
+        });
+        Ok(items)
     }
 }
 
@@ -353,16 +368,15 @@ mod tests {
     use crate::kernel::Inference;
     use crate::model::FactorGraphBuilder;
     use crate::schedule::Preorder;
-    use crate::threads::Gang;
 
     /// All messages of a graph, those of each rank in a level of its own.
     fn items_of(graph: &FactorGraph, ranks: &[u64]) -> LevelItems {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let places = Places::new(graph, &Gang::ALONE).unwrap();
-        let all = LevelFactors::new(graph, &factors, &places).unwrap();
+        let all = LevelFactors::new(graph, &factors, &places, &Gang::of(2)).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
         let shares = Shares::new(graph, &factors.scratch, Some(&all));
-        shares.by_levels(&preorder, true).unwrap().level_items
+        shares.by_levels(&preorder, true, &Gang::of(2)).unwrap().level_items
     }
 
     fn kind_of(item: &LevelItem) -> u32 {

@@ -28,6 +28,7 @@ use crate::kernel::{EncodedMessage, Inference};
 use crate::memory::{copied, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{Preorder, Schedule};
+use crate::threads::Gang;
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
@@ -50,7 +51,7 @@ impl Shape {
         &self, graph: &FactorGraph, factors: Factors, places: &Places,
     ) -> Result<(Factors, Option<LevelFactors>)> {
         let level_factors = match self.by_levels && !self.iterations_differ {
-            true => Some(LevelFactors::new(graph, &factors, places)?),
+            true => Some(LevelFactors::new(graph, &factors, places, &gang_for(graph))?),
             false => None,
         };
         Ok((factors, level_factors))
@@ -64,7 +65,7 @@ impl Shape {
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());
         let work = if self.by_levels {
-            shares.by_levels(preorder, !self.iterations_differ)?
+            shares.by_levels(preorder, !self.iterations_differ, &gang_for(graph))?
         } else {
             let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
             let work = shares.synchronous(is_pair)?;
@@ -370,8 +371,8 @@ impl Program for General {
         if self.shape.iterations_differ {
             let machine = self.machine(self.inference);
             let shares = Shares::new(&self.graph, &machine.factor_bytes, None);
-            let work =
-                shares.by_levels(&self.schedule.preorder(&self.graph, self.iterations)?, false)?;
+            let preorder = self.schedule.preorder(&self.graph, self.iterations)?;
+            let work = shares.by_levels(&preorder, false, &Gang::ALONE)?;
             self.machine_mut(self.inference).replace(queue, &work)?;
             self.iterations += 1;
         }

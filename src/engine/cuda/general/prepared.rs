@@ -145,11 +145,6 @@ impl<'a> PreparedRanks<'a> {
         }
     }
 
-    /// Whether a variable is prepared for any level.
-    pub fn is_any(&self, variable: usize) -> bool {
-        self.prepared.has(variable)
-    }
-
     /// Whether a variable is prepared in this level for edges of a rank.
     pub fn has(&self, variable: usize, rank: u32) -> bool {
         let number = self.prepared.number(variable);

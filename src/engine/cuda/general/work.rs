@@ -241,7 +241,7 @@ impl<'a> Shares<'a> {
     /// Ranks number the runs: classes that follow each other and concern one and the same factor are
     /// one, since a factor's messages do not read each other. So messages of a factor of one run read
     /// the same. With `prepares`, variables that many of them read are prepared.
-    pub fn by_levels(&self, preorder: &Preorder, prepares: bool) -> Result<TaskLists> {
+    pub fn by_levels(&self, preorder: &Preorder, prepares: bool, gang: &Gang) -> Result<TaskLists> {
         let graph = self.graph;
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
         let runs = runs(graph, preorder)?;
@@ -272,13 +272,13 @@ impl<'a> Shares<'a> {
                 items[span as usize].push(factor as u32, first, targets.len())
             })?;
             items.iter_mut().try_for_each(Items::end_level)?;
-            maker.iter_mut().try_for_each(|maker| maker.end_level(&prepared_ranks))?;
+            maker.iter_mut().try_for_each(LevelItemMaker::end_level)?;
         }
         let slots = graph.all_variable_edges().iter();
         let ranks = collected(slots.map(|&edge| runs[edge as usize]))?;
         let pairs = Pairs::default();
         let level_items = match maker {
-            Some(maker) => maker.finish(),
+            Some(maker) => maker.finish(&prepared, gang)?,
             None => LevelItems::none(levels.count())?,
         };
         Ok(TaskLists { items, targets, ranks, pairs, prepared, level_items })
@@ -347,7 +347,7 @@ mod tests {
     fn work(graph: &FactorGraph, ranks: &[u64]) -> TaskLists {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
-        Shares::new(graph, &factors.scratch, None).by_levels(&preorder, true).unwrap()
+        Shares::new(graph, &factors.scratch, None).by_levels(&preorder, true, &Gang::ALONE).unwrap()
     }
 
     #[test]
@@ -416,11 +416,11 @@ mod tests {
         assert_eq!(shares.scratch(None, |_| false), [0, (100 + 101) * 32, 0]);
         // By levels each factor reads a message of the high-degree variable.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
-        let levels = shares.by_levels(&preorder, false).unwrap();
+        let levels = shares.by_levels(&preorder, false, &Gang::ALONE).unwrap();
         assert_eq!(levels.items.map(|items| items.width()), [0, 0, 301]);
         assert_eq!(levels.prepared, Prepared::default());
         // All of them read the same messages: it sends to all first.
-        let levels = shares.by_levels(&preorder, true).unwrap();
+        let levels = shares.by_levels(&preorder, true, &Gang::ALONE).unwrap();
         assert_eq!(levels.items.map(|items| items.width()), [300, 1, 0]);
         assert_eq!((levels.prepared.count, levels.prepared.has(0)), (1, true));
         assert!((1..graph.variable_count()).all(|v| !levels.prepared.has(v)));
@@ -456,7 +456,7 @@ mod tests {
             let preorder = schedule.preorder(&graph, 0).unwrap();
             let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
             let shares = Shares::new(&graph, &factors.scratch, None);
-            assert_eq!(shares.by_levels(&preorder, true).unwrap().prepared.count, 1);
+            assert_eq!(shares.by_levels(&preorder, true, &Gang::ALONE).unwrap().prepared.count, 1);
         }
         // Each edge is a class of its own: those of a level see different messages.
         let classes: Vec<u64> = (0..graph.edge_count() as u64).collect();
