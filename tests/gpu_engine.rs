@@ -1557,14 +1557,17 @@ fn the_graphs_have_what_is_to_be_tested() {
     assert_eq!(kinds.len(), 7, "{kinds:?}");
 }
 
-/// Two deterministic messages to a high-degree variable disagree, whatever the product of the others is.
+/// Two deterministic messages to a high-degree variable disagree, whatever the product of the others is; with a variable of three
+/// states, too, for programs that know others than binary ones.
 #[test]
 fn deterministic_messages_to_high_degree_variables_disagree() {
     let Some(options) = tested() else { return };
-    for exponent in 1..=24 {
+    for (exponent, states) in (1..=24).flat_map(|exponent| [(exponent, 2), (exponent, 3)]) {
         let mut builder = FactorGraphBuilder::new();
         builder.add_and(1, &[0], 0.9, 0.2).unwrap();
         builder.add_and(2, &[0], 0.9, 0.2).unwrap();
+        builder.add_variable(3, states).unwrap();
+        builder.add_table(&[2, 3], &vec![0.5; 2 * states]).unwrap();
         for _ in 0..200 {
             builder.add_prior(0, 1.0 / (1.0 + f64::from(1 << exponent))).unwrap();
         }
@@ -1575,7 +1578,7 @@ fn deterministic_messages_to_high_degree_variables_disagree() {
             let mut pair = Pair::new(&graph, &schedule, options).unwrap();
             let contradiction = Contradiction::Vote;
             let request = RunRequest { contradiction, ..RunRequest::new(StopRule::Iterations(3)) };
-            let what = || format!("{}, others of 2^-{exponent}", schedule.name());
+            let what = || format!("{states} states, {}, others of 2^-{exponent}", schedule.name());
             let report = within(pair.run(&request), what).unwrap().unwrap();
             assert!(report.contradictions > 0, "{}", what());
         }
