@@ -459,8 +459,8 @@ impl Machine {
     /// For factors and the work of an iteration; of any iteration by levels, if they differ.
     pub fn new(
         queue: Queue<'_>, graph: &FactorGraph,
-        (factors, level_factors): (Factors, Option<LevelFactors>), work: &TaskLists, shape: &Shape,
-        blocks: u32, inputs: usize,
+        (factors, level_factors): (Factors, Option<LevelFactors<'_>>), work: &TaskLists,
+        shape: &Shape, blocks: u32, inputs: usize,
     ) -> Result<Self> {
         let pairs = &work.pairs;
         let buffers = FactorBuffers::new(queue, graph, &factors, pairs, inputs)?;

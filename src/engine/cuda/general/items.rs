@@ -41,8 +41,13 @@ impl Items {
 
     /// Number of items of the widest level.
     pub fn width(&self) -> usize {
-        self.levels.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize
+        widest(&self.levels)
     }
+}
+
+/// Number of items of the widest level, given where each level starts, and where the last one ends.
+pub(super) fn widest(levels: &[u32]) -> usize {
+    levels.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize
 }
 
 /// Bytes of memory for the products over so many edges.

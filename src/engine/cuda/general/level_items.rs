@@ -1,6 +1,7 @@
 //! Factors by levels whose messages a warp computes: see cuda/engine/general_level_items.cuh.
 
-use super::factors::Factors;
+use super::factors::{Factors, too_many_values};
+use super::items::widest;
 use super::pairs::{class_of, is_near, radices_of};
 use super::places::Places;
 use super::prepared::{Prepared, PreparedRanks, is_high};
@@ -12,9 +13,8 @@ use crate::engine::cuda::interface::general::{
 };
 use crate::error::Result;
 use crate::kernel::stored_values;
-use crate::memory::{Grow, collected, filled, zeroed};
+use crate::memory::{Grow, collected, filled};
 use crate::model::FactorGraph;
-use crate::parallel::{SharedWords, for_ranges};
 use crate::threads::Gang;
 
 /// Most states of a variable, of which lanes have one each.
@@ -38,13 +38,10 @@ pub(super) enum Kind {
 }
 
 /// What level items are made of, for sums or for maxima.
-#[derive(Debug, Default)]
-pub(super) struct LevelFactors {
+#[derive(Debug)]
+pub(super) struct LevelFactors<'a> {
     kinds: Vec<Kind>,
-    /// Of each edge its number among those of its variable.
-    leaves: Vec<u32>,
-    /// Where the message to the variable along each edge is.
-    places: Vec<u32>,
+    places: &'a Places,
 }
 
 /// The level items of an iteration, and the messages to their factors.
@@ -58,26 +55,11 @@ pub(super) struct LevelItems {
     pub levels: Vec<u32>,
 }
 
-impl LevelFactors {
+impl<'a> LevelFactors<'a> {
     /// O(edges).
-    pub fn new(
-        graph: &FactorGraph, factors: &Factors, places: &Places, gang: &Gang,
-    ) -> Result<Self> {
-        let mut leaves = zeroed(graph.edge_count())?;
-        let leaf_of_edge = SharedWords::new(&mut leaves);
-        for_ranges(graph.variable_count(), gang, |range| {
-            for v in range {
-                for (leaf, &edge) in (0..).zip(graph.variable_edges(v)) {
-                    leaf_of_edge.set(edge as usize, leaf);
-                }
-            }
-        });
+    pub fn new(graph: &FactorGraph, factors: &Factors, places: &'a Places) -> Result<Self> {
         let kinds = (0..graph.factor_count()).map(|factor| Self::kind(graph, factors, factor));
-        Ok(Self {
-            kinds: collected(kinds)?,
-            leaves,
-            places: collected(places.edges.iter().copied())?,
-        })
+        Ok(Self { kinds: collected(kinds)?, places })
     }
 
     fn kind(graph: &FactorGraph, factors: &Factors, factor: usize) -> Kind {
@@ -119,7 +101,7 @@ struct ConjunctionRun {
 /// Makes the level items of one level after the other.
 pub(super) struct LevelItemMaker<'a> {
     graph: &'a FactorGraph,
-    factors: &'a LevelFactors,
+    factors: &'a LevelFactors<'a>,
     /// The rank of each edge.
     ranks: &'a [u32],
     items: LevelItems,
@@ -136,7 +118,7 @@ impl ConjunctionRun {
 
 impl<'a> LevelItemMaker<'a> {
     pub fn new(
-        graph: &'a FactorGraph, factors: &'a LevelFactors, ranks: &'a [u32],
+        graph: &'a FactorGraph, factors: &'a LevelFactors<'a>, ranks: &'a [u32],
     ) -> Result<Self> {
         let items = LevelItems { levels: filled(1, 0)?, ..LevelItems::default() };
         let conjunctions = std::array::from_fn(|_| Vec::new());
@@ -208,11 +190,11 @@ impl<'a> LevelItemMaker<'a> {
         self.conjunctions[edges.len()].try_push(run)
     }
 
-    /// Adds an item of conjunctions of as many variables each, whose messages stand side by side; whether it has a variable of
-    /// which the lanes of a warp share the messages.
+    /// Adds an item of conjunctions of as many variables each, whose messages stand side by side. `has_many` says that there is a
+    /// variable of which the lanes of a warp share the messages.
     fn push_conjunctions(&mut self, runs: &[ConjunctionRun], has_many: bool) -> Result<()> {
         let graph = self.graph;
-        let (start, arity) = (self.items.inputs.len(), graph.arity(runs[0].factor as usize));
+        let (start, arity) = (self.next_input()?, graph.arity(runs[0].factor as usize));
         for run in runs {
             let factor = run.factor as usize;
             let Kind::Conjunction { parameter, negated } = self.factors.kinds[factor] else {
@@ -239,7 +221,7 @@ impl<'a> LevelItemMaker<'a> {
         self.items.list.try_push(LevelItem {
             factor: runs[0].factor,
             first: 0,
-            inputs: start as u32,
+            inputs: start,
             rank: runs[0].rank,
             values: 0,
             count: runs.len() as u32,
@@ -257,7 +239,7 @@ impl<'a> LevelItemMaker<'a> {
             }
             _ => (LEVEL_OTHER, 0, targets.len() as u32, 0),
         };
-        let start = self.items.inputs.len();
+        let start = self.next_input()?;
         for edge in edges.clone() {
             let is_needed = targets.len() > 1 || targets[0] as usize != edge;
             self.push_input(edge as u32, rank, code, is_needed, false)?;
@@ -275,12 +257,17 @@ impl<'a> LevelItemMaker<'a> {
         self.items.list.try_push(LevelItem {
             factor: factor as u32,
             first: first as u32,
-            inputs: start as u32,
+            inputs: start,
             rank,
             values,
             count,
             more,
         })
+    }
+
+    /// The number of the next input. Errors: more than 32 bits can count.
+    fn next_input(&self) -> Result<u32> {
+        u32::try_from(self.items.inputs.len()).map_err(|_| too_many_values())
     }
 
     /// Adds an input, of which [`Self::finish`] finds the rest: what kind of item reads it is in the place of its variable, and the
@@ -309,7 +296,9 @@ impl<'a> LevelItemMaker<'a> {
             _ if code == LEVEL_OTHER => LEVEL_KEPT,
             _ => LEVEL_PREPARED,
         };
-        let leaf = self.factors.leaves[edge as usize];
+        let width = stored_values(self.graph.cardinalities()[v]) as u32;
+        let (places, place) = (self.factors.places, self.factors.places.edges[edge as usize]);
+        let leaf = (place - places.variables[v]) / width;
         let mut newer = 0;
         if (1..=FEW as u32).contains(&source) {
             for (number, &other) in (0..).zip(of_variable) {
@@ -317,13 +306,11 @@ impl<'a> LevelItemMaker<'a> {
                 newer |= u32::from(is_newer) << (number ^ leaf);
             }
         }
-        let width = stored_values(self.graph.cardinalities()[v]) as u32;
         let more = (more & item_input::NEGATED.mask())
             | item_input::SOURCE.put(source)
             | item_input::LEAF.put(leaf & item_input::LEAF.largest())
             | item_input::NEWER.put(newer)
             | item_input::WIDTH.put(width);
-        let place = self.factors.places[edge as usize];
         ItemInput { variable: v as u32, place, edge, more }
     }
 
@@ -357,7 +344,7 @@ impl LevelItems {
 
     /// Number of items of the widest level.
     pub fn width(&self) -> usize {
-        self.levels.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize
+        widest(&self.levels)
     }
 }
 
@@ -373,7 +360,7 @@ mod tests {
     fn items_of(graph: &FactorGraph, ranks: &[u64]) -> LevelItems {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let places = Places::new(graph, &Gang::ALONE).unwrap();
-        let all = LevelFactors::new(graph, &factors, &places, &Gang::of(2)).unwrap();
+        let all = LevelFactors::new(graph, &factors, &places).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
         let shares = Shares::new(graph, &factors.scratch, Some(&all));
         shares.by_levels(&preorder, true, &Gang::of(2)).unwrap().level_items

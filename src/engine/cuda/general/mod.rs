@@ -47,11 +47,11 @@ const VARIABLES_PER_THREAD: usize = 8;
 impl Shape {
     /// Factors, and what level items are made of. Where each iteration has levels of its own, these would take longer to make
     /// than they save.
-    fn with_levels(
-        &self, graph: &FactorGraph, factors: Factors, places: &Places,
-    ) -> Result<(Factors, Option<LevelFactors>)> {
+    fn with_levels<'p>(
+        &self, graph: &FactorGraph, factors: Factors, places: &'p Places,
+    ) -> Result<(Factors, Option<LevelFactors<'p>>)> {
         let level_factors = match self.by_levels && !self.iterations_differ {
-            true => Some(LevelFactors::new(graph, &factors, places, &gang_for(graph))?),
+            true => Some(LevelFactors::new(graph, &factors, places)?),
             false => None,
         };
         Ok((factors, level_factors))
@@ -60,7 +60,7 @@ impl Shape {
     /// What factors need for iterations of a preorder.
     fn machine(
         &self, queue: Queue<'_>, graph: &FactorGraph,
-        (factors, level_factors): (Factors, Option<LevelFactors>), preorder: &Preorder,
+        (factors, level_factors): (Factors, Option<LevelFactors<'_>>), preorder: &Preorder,
         sizes: Sizes, pairs: Pairs,
     ) -> Result<Machine> {
         let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());

@@ -62,7 +62,7 @@ pub(super) struct Shares<'a> {
     /// `Factors::scratch`.
     factor_bytes: &'a [u64],
     /// What level items are made of, where there are any.
-    level_factors: Option<&'a LevelFactors>,
+    level_factors: Option<&'a LevelFactors<'a>>,
 }
 
 impl<'a> Shares<'a> {
@@ -70,7 +70,8 @@ impl<'a> Shares<'a> {
     ///
     /// [`Factors::scratch`]: super::factors::Factors::scratch
     pub fn new(
-        graph: &'a FactorGraph, factor_bytes: &'a [u64], level_factors: Option<&'a LevelFactors>,
+        graph: &'a FactorGraph, factor_bytes: &'a [u64],
+        level_factors: Option<&'a LevelFactors<'a>>,
     ) -> Self {
         Self { graph, factor_bytes, level_factors }
     }
