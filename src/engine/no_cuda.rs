@@ -50,3 +50,7 @@ pub(super) fn device_memory(_index: u32) -> Result<DeviceMemory> {
 pub(super) fn check_device(_index: u32) -> Result<DeviceTimes> {
     Err(not_built())
 }
+
+pub(super) fn start_device(_index: u32) -> Result<()> {
+    Err(not_built())
+}

@@ -4,6 +4,7 @@ use crate::activity::Activity;
 use crate::answers::{Section, ShowArguments, View, write_sections};
 use crate::batch::Entry;
 use crate::conflicts::Conflicts;
+use crate::early_start::EarlyStart;
 use crate::exact::{self, ExactArguments, Question};
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{InputArguments, Inputs, read_inputs};
@@ -103,6 +104,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let inference = inference(arguments)?;
     let conflicts = conflicts(arguments)?;
     let threads = arguments.run.engine_options().thread_limit();
+    let early_start = match arguments.exact.exact {
+        true => None,
+        false => Some(EarlyStart::of(&arguments.run.engine_options())),
+    };
     let (inputs, read) = timed(|| {
         let _activity = Activity::start("reading");
         let inputs = read_inputs(&arguments.inputs, conflicts, threads)?;
@@ -141,6 +146,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok::<_, Failure>(session)
     });
     let mut session = session?;
+    drop(early_start);
     let mut observer = Observer::new(&arguments.observe);
     let job = Job {
         run: &arguments.run,

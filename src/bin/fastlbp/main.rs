@@ -11,6 +11,7 @@ mod conflicts;
 mod convert;
 mod copy_speed;
 mod devices;
+mod early_start;
 mod evidence;
 mod exact;
 mod failure;

@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
+use crate::early_start::EarlyStart;
 use crate::failure::{Failure, Outcome};
 use crate::messages::{inform, warn};
 use crate::observe::{ObserveArguments, Observer};
@@ -101,6 +102,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     arguments.observe.check(&mut conflicts)?;
     arguments.inputs.add_to(&mut conflicts)?;
     conflicts.input("--ranks", arguments.run.ranks())?;
+    let early_start = EarlyStart::of(&arguments.run.engine_options());
     let started = Instant::now();
     let (inputs, schedule) = {
         let _activity = Activity::start("reading");
@@ -113,6 +115,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let rules = rules(arguments);
     let mut session =
         BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
+    drop(early_start);
     session.set_evidence(&evidence)?;
     let truth = match answers.as_deref().and_then(complete) {
         Some(is_true) => Some(Truth { is_true, is_listed: false }),

@@ -1,8 +1,9 @@
 //! The engine on a CUDA device.
 
 use super::driver::{Context, Device, Stream};
-use super::programs::{ProgramKind, Programs, reason_against, reason_against_graph};
+use super::programs::{Plan, ProgramKind, Programs, reason_against, reason_against_graph};
 use super::run::{End, Launches, Task};
+use super::start::start;
 use crate::engine::device::choose_device;
 use crate::engine::interface::{Engine, Run};
 use crate::engine::options::EngineOptions;
@@ -61,10 +62,11 @@ impl CudaEngine {
         graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
     ) -> Result<Self> {
         schedule.check(&graph)?;
-        let context = Context::new(Device::get(choose_device(options.device)?)?)?;
+        let device = Device::get(choose_device(options.device)?)?;
+        let (context, plan) = start(device, &graph, schedule)?;
         let current = context.enter()?;
         let stream = Stream::new(&current)?;
-        let mut programs = Programs::new(stream.queue(&current), &graph, schedule)?;
+        let mut programs = Programs::new(stream.queue(&current), &graph, schedule, plan)?;
         let mut launches = Launches::new(&current)?;
         let owner = match programs.first() {
             Some(kind) => {
@@ -147,7 +149,9 @@ impl Engine for CudaEngine {
     fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()> {
         schedule.check(&self.graph)?;
         let current = self.context.enter()?;
-        let mut programs = Programs::new(self.stream.queue(&current), &self.graph, schedule)?;
+        let plan = Plan::new(current.device(), &self.graph, schedule)?;
+        let queue = self.stream.queue(&current);
+        let mut programs = Programs::new(queue, &self.graph, schedule, plan)?;
         for program in programs.all() {
             for (variable, known) in evidence.iter() {
                 program.set_evidence(variable, Some(known))?;

@@ -1,6 +1,6 @@
 //! The kernels of the engine, as they were compiled ahead.
 
-use super::driver::{Current, Module};
+use super::driver::{Current, Device, Module};
 use crate::error::{Error, Result};
 use lzma_rust2::LzmaReader;
 use ruzstd::decoding::StreamingDecoder;
@@ -24,13 +24,15 @@ pub(super) struct Kernels {
     binary: Option<&'static [u8]>,
 }
 
-static BINARY: Kernels = Kernels {
+/// Those of cuda/binary.cu.
+pub(super) static BINARY: Kernels = Kernels {
     name: "binary",
     ptx: compressed!("binary.sm_70.ptx.lzma"),
     binary: Some(compressed!("binary.sm_90.cubin.zst")),
 };
 
-static GENERAL: Kernels = Kernels {
+/// Those of cuda/general.cu.
+pub(super) static GENERAL: Kernels = Kernels {
     name: "general",
     ptx: compressed!("general.sm_70.ptx.lzma"),
     binary: Some(compressed!("general.sm_90.cubin.zst")),
@@ -47,21 +49,21 @@ pub(super) static PROBE_CLUSTER: Kernels = Kernels {
     binary: None,
 };
 
-/// Those of cuda/binary.cu, for the device of a context.
-pub(super) fn binary(current: &Current) -> Result<Arc<Module>> {
-    BINARY.load(current)
-}
-
-/// Those of cuda/general.cu, for the device of a context.
-pub(super) fn general(current: &Current) -> Result<Arc<Module>> {
-    GENERAL.load(current)
-}
-
 impl Kernels {
-    /// Loads them, where they are not yet.
+    /// Loads them for the device of a context, where they are not yet.
     pub(super) fn load(&self, current: &Current) -> Result<Arc<Module>> {
-        let capability = current.device().compute_capability()?;
-        Module::load(current, self.name, || match self.binary.filter(|_| capability == (9, 0)) {
+        Module::load(current, self.name, || self.image(current.device()))
+    }
+
+    /// As [`Self::load`], from what [`Self::image`] has made.
+    pub(super) fn load_image(&self, current: &Current, image: Vec<u8>) -> Result<Arc<Module>> {
+        Module::load(current, self.name, || Ok(image))
+    }
+
+    /// What the driver loads on a device. Takes tens of milliseconds.
+    pub(super) fn image(&self, device: Device) -> Result<Vec<u8>> {
+        let capability = device.compute_capability()?;
+        match self.binary.filter(|_| capability == (9, 0)) {
             Some(binary) => {
                 let decoder = StreamingDecoder::new(binary);
                 self.expand(decoder.map_err(|error| self.failed(&error))?)
@@ -70,7 +72,7 @@ impl Kernels {
                 LzmaReader::new_mem_limit(self.ptx, u32::MAX, None)
                     .map_err(|error| self.failed(&error))?,
             ),
-        })
+        }
     }
 
     fn expand(&self, mut decoder: impl Read) -> Result<Vec<u8>> {

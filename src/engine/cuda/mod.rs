@@ -12,6 +12,7 @@ mod probe;
 mod program;
 mod programs;
 mod run;
+mod start;
 #[cfg(test)]
 mod tests;
 
@@ -90,4 +91,10 @@ pub(super) fn device_memory(index: u32) -> Result<DeviceMemory> {
 pub(super) fn check_device(index: u32) -> Result<DeviceTimes> {
     let context = Context::temporary(Device::get(index)?)?;
     probe::check(&context.enter()?)
+}
+
+pub(super) fn start_device(index: u32) -> Result<()> {
+    Context::new(Device::get(index)?)?;
+    STARTED.store(true, Ordering::Relaxed);
+    Ok(())
 }

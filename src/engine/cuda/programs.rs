@@ -1,14 +1,15 @@
 //! The programs of a graph, and which of them runs a request.
 
-use super::binary::BinaryProgram;
-use super::driver::Queue;
-use super::general::General;
-use super::kernels;
+use super::binary::{BinaryPlan, BinaryProgram};
+use super::driver::{Device, Queue};
+use super::general::{General, GeneralPlan};
+use super::kernels::{BINARY, GENERAL, Kernels};
 use super::program::Program;
 use crate::engine::limits::has_kernels_of_binary_variables;
 use crate::engine::{Inference, RunRequest, StopRule};
 use crate::error::{Error, Result};
 use crate::factor::DeviceForm;
+use crate::memory::boxed;
 use crate::model::{Evidence, FactorGraph};
 use crate::schedule::Schedule;
 use std::sync::Arc;
@@ -21,6 +22,15 @@ pub(super) enum ProgramKind {
     /// The same, laid out for damped runs, where these need more shared memory than there is for the other one.
     Damped,
     General,
+}
+
+impl ProgramKind {
+    pub(super) fn kernels(self) -> &'static Kernels {
+        match self {
+            Self::Binary | Self::Damped => &BINARY,
+            Self::General => &GENERAL,
+        }
+    }
 }
 
 /// What there is for a graph and a schedule on the device.
@@ -72,25 +82,58 @@ fn has_host_kind(graph: &FactorGraph) -> bool {
     })
 }
 
+/// What is made first for a graph and a schedule, as far as it can be before the driver has started.
+pub(super) enum Plan {
+    Binary(Box<BinaryPlan>),
+    General(Box<GeneralPlan>),
+    /// Nothing of it runs on a device.
+    Nothing,
+}
+
+impl Plan {
+    /// For the binary program, if graph and schedule are of its kind, else for the general one, if it has the schedule. Errors: a
+    /// schedule for another graph; what making them says.
+    pub(super) fn new(device: Device, graph: &FactorGraph, schedule: &Schedule) -> Result<Self> {
+        let binary = match expected_program(graph, schedule) {
+            Some(ProgramKind::General) => None,
+            Some(_) => BinaryPlan::new(device, graph, schedule, false)?,
+            None => return Ok(Self::Nothing),
+        };
+        Ok(match binary {
+            Some(plan) => Self::Binary(boxed(plan)?),
+            None => Self::General(boxed(GeneralPlan::new(device, graph, schedule)?)?),
+        })
+    }
+}
+
+/// The program that most likely runs first; none where nothing of the graph or schedule runs on a device.
+/// O(factors + variables).
+pub(super) fn expected_program(graph: &FactorGraph, schedule: &Schedule) -> Option<ProgramKind> {
+    let by_levels = match schedule {
+        Schedule::MaximumResidual { .. } => return None,
+        Schedule::Parallel => false,
+        _ => true,
+    };
+    if reason_against_graph(graph).is_some() {
+        return None;
+    }
+    let is_random = matches!(schedule, Schedule::SequentialRandom { .. });
+    let is_binary = !is_random && has_kernels_of_binary_variables(graph, by_levels);
+    Some(if is_binary { ProgramKind::Binary } else { ProgramKind::General })
+}
+
 impl Programs {
-    /// The binary program, if graph and schedule are of its kind, else the general one, if it has the
-    /// schedule. Errors: a schedule for another graph; what making them says.
+    /// The program of a plan for this graph and schedule. Errors: what making it says.
     pub(super) fn new(
-        queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule,
+        queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule, plan: Plan,
     ) -> Result<Self> {
         let mut programs = Self { binary: None, damped: None, general: None };
-        let is_residual = matches!(schedule, Schedule::MaximumResidual { .. });
-        if is_residual || reason_against_graph(graph).is_some() {
-            return Ok(programs);
-        }
-        // Kernels that are of no use are not loaded.
-        let by_levels = !matches!(schedule, Schedule::Parallel);
-        if has_kernels_of_binary_variables(graph, by_levels) {
-            let module = kernels::binary(queue.current)?;
-            programs.binary = BinaryProgram::new(queue, &module, graph.clone(), schedule, false)?;
-        }
-        if programs.binary.is_none() {
-            programs.general = Some(general(queue, graph, schedule)?);
+        match plan {
+            Plan::Binary(plan) => programs.binary = Some(with_binary_kernels(queue, graph, *plan)?),
+            Plan::General(plan) => {
+                programs.general = Some(with_general_kernels(queue, graph, schedule, *plan)?);
+            }
+            Plan::Nothing => {}
         }
         Ok(programs)
     }
@@ -106,10 +149,11 @@ impl Programs {
         match &self.binary {
             Some(binary) if binary.serves(request) => return Ok(ProgramKind::Binary),
             Some(binary) if is_short_of_room(binary) && self.damped.is_none() => {
-                let module = kernels::binary(queue.current)?;
-                self.damped = BinaryProgram::new(queue, &module, graph.clone(), schedule, true)?;
-                if let Some(program) = &mut self.damped {
-                    give_evidence(program, evidence)?;
+                let plan = BinaryPlan::new(queue.current.device(), graph, schedule, true)?;
+                if let Some(plan) = plan {
+                    let mut made = with_binary_kernels(queue, graph, plan)?;
+                    give_evidence(&mut made, evidence)?;
+                    self.damped = Some(made);
                 }
             }
             _ => {}
@@ -118,7 +162,8 @@ impl Programs {
             return Ok(ProgramKind::Damped);
         }
         if self.general.is_none() {
-            let mut made = general(queue, graph, schedule)?;
+            let plan = GeneralPlan::new(queue.current.device(), graph, schedule)?;
+            let mut made = with_general_kernels(queue, graph, schedule, plan)?;
             give_evidence(&mut made, evidence)?;
             self.general = Some(made);
         }
@@ -155,8 +200,16 @@ fn give_evidence(program: &mut dyn Program, evidence: &Evidence) -> Result<()> {
     evidence.iter().try_for_each(|(variable, known)| program.set_evidence(variable, Some(known)))
 }
 
-fn general(queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule) -> Result<General> {
-    General::new(queue, &kernels::general(queue.current)?, graph.clone(), schedule)
+fn with_binary_kernels(
+    queue: Queue<'_>, graph: &Arc<FactorGraph>, plan: BinaryPlan,
+) -> Result<BinaryProgram> {
+    BinaryProgram::new(queue, &BINARY.load(queue.current)?, graph.clone(), plan)
+}
+
+fn with_general_kernels(
+    queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule, plan: GeneralPlan,
+) -> Result<General> {
+    General::new(queue, &GENERAL.load(queue.current)?, graph.clone(), schedule, plan)
 }
 
 /// An invariant is broken: a program is asked for that has not been made.

@@ -279,8 +279,8 @@ fn context_and_kernels_are_made_once() {
         let contexts = [(); 2].map(|()| Context::new(Device::get(0).unwrap()).unwrap());
         for context in &contexts {
             let current = context.enter().unwrap();
-            super::kernels::general(&current).unwrap();
-            super::kernels::binary(&current).unwrap();
+            super::kernels::GENERAL.load(&current).unwrap();
+            super::kernels::BINARY.load(&current).unwrap();
         }
     }
     check_bits();

@@ -58,3 +58,10 @@ pub fn device_memory(index: u32) -> Result<DeviceMemory> {
 pub fn check_device(index: u32) -> Result<DeviceTimes> {
     cuda::check_device(index)
 }
+
+/// Starts the driver on a device, which takes the first session on it tenths of a second: a thread can do that while another one
+/// reads the graph. A session that is made meanwhile waits for it. Errors: as [`device_info`]; [`crate::Error::NoDevice`] if the
+/// device is too old for the kernels; [`crate::Error::Device`] if it does not work.
+pub fn start_device(index: u32) -> Result<()> {
+    cuda::start_device(index)
+}

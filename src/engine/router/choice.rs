@@ -227,8 +227,12 @@ impl Choice {
     fn making_first(&self, device: usize, engines: &Engines) -> f64 {
         let is_started = engines.provider(device).is_started();
         let by_others = *self.lost.lock() - self.candidates[device].lost;
-        let start = if is_started { 0.0 } else { (self.costs.driver_start - by_others).max(0.0) };
-        start + self.costs.making_device(&self.work, self.shape())
+        let making = self.costs.making_device(&self.work, self.shape());
+        if is_started {
+            return making;
+        }
+        let start = (self.costs.driver_start - by_others).max(0.0);
+        start + (making - self.costs.driver_start_beside).max(0.0)
     }
 
     /// What runs have lost that were not made on a device. An estimate by another shape of the schedule took it

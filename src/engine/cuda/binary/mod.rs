@@ -16,9 +16,11 @@ mod level_words;
 mod levels;
 mod limits;
 mod other_factors;
+mod plan;
 mod program;
 mod shared_units;
 #[cfg(test)]
 mod tests;
 
+pub(super) use plan::BinaryPlan;
 pub(super) use program::BinaryProgram;

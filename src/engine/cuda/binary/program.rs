@@ -1,44 +1,38 @@
 //! A binary graph and a schedule on a device: buffers, evidence, launches.
 
 use super::housing::{Housing, Room};
-use super::layout::{Layout, changes};
+use super::layout::Layout;
 use super::level_versions::FirstVersions;
-use super::levels::LevelWork;
 use super::limits::WARP;
 use super::other_factors::OtherFactorBuffers;
-use crate::counting_sort::counting_sort;
+use super::plan::{BinaryPlan, Work, stride};
 use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
 use crate::engine::cuda::interface::arithmetic::Product;
 use crate::engine::cuda::interface::binary::{
-    AHEAD_AT_MOST, BODY_WORDS, Binary, FLOOD_SHARED, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES,
-    LEVEL_THREADS, NODE_WORDS, SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
+    AHEAD_AT_MOST, BODY_WORDS, Binary, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES, LEVEL_THREADS,
+    NODE_WORDS, SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
 };
 use crate::engine::cuda::interface::run::{
     self, Loop, PASS_BUFFERS, ROUGH, ReductionCounters, RuleKind, SCANS, THREADS,
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
-use crate::engine::cuda::program::{Program, gang_for};
+use crate::engine::cuda::program::Program;
 use crate::engine::limits::takes_other_factors;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
 use crate::kernel::{EncodedMessage, Inference, mean_numerator, stored_message};
 use crate::memory::{Grow, SortedMap, boxed, collected, filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
-use crate::parallel::computed;
-use crate::schedule::Schedule;
-use crate::threads::Gang;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Graphs with at most so many edges run on one block by levels.
-const ONE_BLOCK: usize = 1024;
 /// Messages of a hub the products of whose pieces a block can keep.
 const SHARED_MESSAGES: usize = SHARED_PIECES * WARP_LEAVES;
 
-/// In messages.
-const STATE_ALIGNMENT: usize = 16;
+/// Fewest blocks for what each thread does on its own.
+const FILL_BLOCKS: u32 = 64;
 
 struct Kernels {
     /// Sums without damping and soft evidence, and any runs: where each block has one home, and where it has several. Then any
@@ -149,6 +143,16 @@ impl Loader<'_> {
         Ok(address)
     }
 
+    /// The address of so many words with these bits that stay.
+    fn repeat(&mut self, fill: &Kernel, count: usize, bits: u64) -> Result<u64> {
+        let buffer = DeviceBuffer::<u64>::new(self.queue.current, count)?;
+        fill_buffer(self.queue, fill, FILL_BLOCKS, &buffer, bits)?;
+        let address = *buffer.address();
+        self.kept.try_room(1)?;
+        self.kept.push(boxed(buffer)?);
+        Ok(address)
+    }
+
     /// What homes have where all messages are sent at once, and how to launch blocks that have so much shared memory.
     fn load_homes(
         &mut self, housing: &Housing, shared: u32, kernels: &Kernels, binary: &mut Binary,
@@ -171,25 +175,11 @@ impl Loader<'_> {
     }
 }
 
-/// Where each edge's places lie, and all places by edge.
-fn by_edge(edges: usize, places: &[(u32, u32)], gang: &Gang) -> Result<(Vec<u32>, Vec<u32>)> {
-    let keys = computed(places.len(), gang, |at| places[at].1)?;
-    let (order, offsets) = counting_sort(&keys, edges, gang)?;
-    let sorted = computed(places.len(), gang, |at| places[order[at] as usize].0)?;
-    Ok((offsets, sorted))
-}
-
 impl BinaryProgram {
-    /// `None` if the graph and the schedule are not of this kind. With `for_damping`, what damped runs need fits in shared
-    /// memory, though others may then take longer.
+    /// What a plan says, on the device, with uniform messages and no evidence.
     pub(in crate::engine::cuda) fn new(
-        queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
-        for_damping: bool,
-    ) -> Result<Option<Self>> {
-        if matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
-        {
-            return Ok(None);
-        }
+        queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, plan: BinaryPlan,
+    ) -> Result<Self> {
         let kernel = |name| module.kernel(name);
         let kernels = Kernels {
             floods: [
@@ -205,29 +195,8 @@ impl BinaryProgram {
             begin: kernel(c"binary_begin")?,
             begin_products: kernel(c"binary_begin_products")?,
         };
-        let preorder = match schedule {
-            Schedule::Parallel => None,
-            _ => Some(schedule.preorder(&graph, 0)?).filter(|order| order.class_count() > 1),
-        };
-        let warps = |threads: u32| threads as usize / WARP;
-        let multiprocessors = queue.current.device().multiprocessors()?;
-        let gang = &gang_for(&graph);
-        let shared = queue.current.device().shared_memory()?.saturating_sub(FLOOD_SHARED);
-        let (layout, housing) = match &preorder {
-            None => {
-                let (blocks, room) = (multiprocessors as usize, shared as usize);
-                match Housing::new(&graph, [blocks, warps(THREADS)], room, for_damping, gang)? {
-                    None => return Ok(None),
-                    Some((layout, housing)) => (layout, Some(housing)),
-                }
-            }
-            Some(_) => match Layout::new(&graph, None, gang)? {
-                None => return Ok(None),
-                Some(layout) => (layout, None),
-            },
-        };
+        let BinaryPlan { layout, work, words: mut base, places, offsets } = plan;
         let mut loader = Loader { queue, kept: Vec::new() };
-        let edges = graph.edge_count();
         let variables = graph.variable_count();
         let ([fours, twos, ones, zeros], [four_slot, two_slot, one_slot]) =
             (layout.few, layout.few_slots);
@@ -261,28 +230,22 @@ impl BinaryProgram {
         binary.pieces = loader.load(&filled(more, Product::default())?)?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
-        // Behind all slots there are ones to read; and all states begin where a line of the cache does.
-        let stride = (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT);
+        let stride = stride(&layout);
         let looked = filled(SCANS * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
-        let (launch, mut base, input_places, states);
+        let (launch, states);
         let mut rooms = [None; 2];
         let mut piece_ends = Vec::new();
-        let take_turns = housing.as_ref().is_some_and(|housing| housing.homes.take_turns);
-        match (&preorder, housing) {
-            (Some(preorder), _) => {
-                let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
+        let mut take_turns = false;
+        let by_levels = matches!(work, Work::Levels { .. });
+        match work {
+            Work::Levels { work, blocks, warps, sent } => {
                 launch = Launch { cooperative: blocks > 1, ..Launch::new(blocks, LEVEL_THREADS) };
-                let shape = [blocks as usize, warps(LEVEL_THREADS)];
-                let Some(work) = LevelWork::new(&graph, &layout, preorder, shape, gang)? else {
-                    return Ok(None);
-                };
                 binary.level_units = loader.load(&work.units)?;
                 binary.level_starts = loader.load(&work.starts)?;
-                binary.level_warps = (shape[0] * shape[1]) as u32;
+                binary.level_warps = warps as u32;
                 // A launch without iterations comes before the first run.
-                binary.level_unusual =
-                    loader.load(&filled(shape[0] * shape[1], UnusualUnits::default())?)?;
+                binary.level_unusual = loader.load(&filled(warps, UnusualUnits::default())?)?;
                 // Two words of each product.
                 let product_words = 2 * work.products;
                 binary.product_stride = product_words as u64;
@@ -294,15 +257,14 @@ impl BinaryProgram {
                 let node_words = NODE_WORDS * work.nodes;
                 binary.node_stride = node_words as u64;
                 binary.level_nodes = loader.reserve::<u64>(LEVEL_STATES * node_words)?.into();
-                (base, input_places) = (work.words, work.places);
-                binary.sent = loader.load(&sent_slots(&graph, &layout, stride)?)?;
+                binary.sent = loader.load(&sent)?;
                 states = LEVEL_STATES;
             }
-            (None, Some(housing)) => {
+            Work::AtOnce { housing, shared, degrees } => {
                 // The messages of hubs; and for iterations from either buffer two words of each piece.
-                let prepared = filled(layout.few_slots[0] as usize + 4 * piece_hubs.len(), UNSENT)?;
-                binary.prepared = loader.load(&prepared)?;
                 let slots = layout.few_slots[0] as usize;
+                let words = slots + 4 * piece_hubs.len();
+                binary.prepared = loader.repeat(&kernels.fill, words, UNSENT)?.into();
                 let far = loader.reserve::<u64>(2 * slots)?;
                 binary.far_prepared = far.into();
                 binary.far_given = (far + 8 * slots as u64).into();
@@ -310,21 +272,17 @@ impl BinaryProgram {
                     loader.reserve::<ReductionCounters>(AHEAD_AT_MOST + 1)?.into();
                 let factor_pieces = housing.work.factor_pieces;
                 binary.factor_pieces = factor_pieces as u32;
-                binary.factor_bodies =
-                    loader.load(&filled(2 * BODY_WORDS * factor_pieces, UNSENT)?)?;
+                let words = 2 * BODY_WORDS * factor_pieces;
+                binary.factor_bodies = loader.repeat(&kernels.fill, words, UNSENT)?.into();
                 binary.hub_of_eight = loader.load(&layout.hub_of_eight()?)?;
-                let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
-                let degrees = computed(variables, gang, degree)?;
                 binary.degrees = loader.load(&degrees)?;
                 launch = loader.load_homes(&housing, shared, &kernels, &mut binary)?;
                 rooms = [false, true].map(|damped| housing.room(shared as usize, damped));
-                (base, input_places) = (housing.work.words, housing.work.places);
+                take_turns = housing.homes.take_turns;
                 // Another one has that from which a launch begins.
                 states = PASS_BUFFERS + 1;
             }
-            (None, None) => return Ok(None),
         }
-        let (offsets, places) = by_edge(edges, &input_places, gang)?;
         let known_start = base.len();
         let words = with_room(queue, &mut base, variables)?;
         binary.flood_words = (&words).into();
@@ -332,12 +290,12 @@ impl BinaryProgram {
         binary.known = (words.address() + 4 * known_start as u64).into();
         let messages = DeviceBuffer::new(queue.current, states * stride)?;
         // Runs by levels need no copy of them.
-        let beliefs = if preorder.is_some() { variables } else { 2 * variables };
+        let beliefs = if by_levels { variables } else { 2 * variables };
         (binary.messages, binary.stride) = ((&messages).into(), stride as u64);
         let takes_maxima =
             layout.maxima_have_constants && takes_other_factors(&graph, Inference::MaxProduct);
         let mut program = Self {
-            by_levels: preorder.is_some(),
+            by_levels,
             piece_ends,
             rooms,
             take_turns,
@@ -372,18 +330,14 @@ impl BinaryProgram {
         program.choose_room(queue, false)?;
         program.require_others(queue, Inference::SumProduct)?;
         queue.synchronize()?;
-        Ok(Some(program))
+        Ok(program)
     }
 
     /// Sets all entries of a buffer, of 64 bits each, to one with these bits.
     fn fill<T: Element>(
         &self, queue: Queue<'_>, buffer: &DeviceBuffer<T>, bits: u64,
     ) -> Result<()> {
-        const { assert!(size_of::<T>() == 8) };
-        let count = buffer.len() as u64;
-        let arguments = [Argument::buffer(buffer), Argument::value(&bits), Argument::value(&count)];
-        // SAFETY: the kernel's arguments; it writes `count` values of this size.
-        unsafe { self.kernels.fill.launch(queue, self.simple_launch(), arguments) }
+        fill_buffer(queue, &self.kernels.fill, self.simple_launch().blocks, buffer, bits)
     }
 
     /// Decides what blocks have in shared memory in a run, for which there is room.
@@ -486,7 +440,7 @@ impl BinaryProgram {
     }
 
     fn simple_launch(&self) -> Launch {
-        Launch::new(self.launch.blocks.max(64), THREADS)
+        Launch::new(self.launch.blocks.max(FILL_BLOCKS), THREADS)
     }
 
     /// Brings the evidence that has changed to the device.
@@ -584,6 +538,17 @@ impl BinaryProgram {
     }
 }
 
+/// Sets all entries of a buffer, of 64 bits each, to one with these bits, by so many blocks.
+fn fill_buffer<T: Element>(
+    queue: Queue<'_>, kernel: &Kernel, blocks: u32, buffer: &DeviceBuffer<T>, bits: u64,
+) -> Result<()> {
+    const { assert!(size_of::<T>() == 8) };
+    let count = buffer.len() as u64;
+    let arguments = [Argument::buffer(buffer), Argument::value(&bits), Argument::value(&count)];
+    // SAFETY: the kernel's arguments; it writes `count` values of this size.
+    unsafe { kernel.launch(queue, Launch::new(blocks, THREADS), arguments) }
+}
+
 /// Sets words on the device from an address on: their places and values.
 fn send_patches(
     queue: Queue<'_>, kernel: &Kernel, address: u64, words: &[(u32, u32)],
@@ -613,17 +578,6 @@ fn send_patches(
     // SAFETY: the kernel's arguments; the places are among the words; the stream has done this before the buffer changes.
     unsafe { kernel.launch(queue, launch, arguments)? };
     queue.synchronize()
-}
-
-/// A bit for each of so many slots: whether its message is sent in every iteration.
-fn sent_slots(graph: &FactorGraph, layout: &Layout, slots: usize) -> Result<Vec<u32>> {
-    let mut bits = filled(slots.div_ceil(32), 0)?;
-    for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
-        if changes(graph, edge) {
-            bits[slot as usize / 32] |= 1 << (slot % 32);
-        }
-    }
-    Ok(bits)
 }
 
 /// The words on the device, with room for what is known about each variable, of which nothing is.

@@ -132,6 +132,11 @@ impl Context {
         Ok(Arc::new(Self(primary)))
     }
 
+    /// Whether there is none to take yet, or it is being made: [`Self::new`] takes its time then.
+    pub fn is_missing(device: Device) -> bool {
+        KEPT.try_lock().is_none_or(|kept| !kept.contains_key(&device.index()))
+    }
+
     /// As [`Self::new`], but a context that is not there yet is not kept: for looking at a device only.
     pub fn temporary(device: Device) -> Result<Arc<Self>> {
         let primary = KEPT.lock().get(&device.index()).filter(|primary| primary.works()).cloned();

@@ -2,15 +2,13 @@
 
 use super::factors::{Factors, Values};
 use super::items::Items;
-use super::level_items::{LevelFactors, LevelItems};
-use super::pairs::{Pairs, class_of};
-use super::places::Places;
+use super::level_items::LevelItems;
+use super::pairs::Pairs;
+use super::plan::{GeneralPlan, MachinePlan};
 use super::shape::Shape;
-use super::tiles::Tiles;
-use super::warp_items::WarpItems;
-use super::work::{Shares, TaskLists, Variables};
+use super::work::{TaskLists, Variables};
 use crate::engine::cuda::driver::{Current, DeviceBuffer, Element, Queue};
-use crate::engine::cuda::interface::arithmetic::{LEAVES_OF_LANE, Product};
+use crate::engine::cuda::interface::arithmetic::Product;
 use crate::engine::cuda::interface::factors::Record;
 use crate::engine::cuda::interface::general::{
     DeviceGeneral, Item, ItemInput, ItemList, LevelItem, LevelItemList, PairItem, PreparedState,
@@ -72,9 +70,9 @@ pub(super) struct GraphBuffers {
 
 impl GraphBuffers {
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph, values: &Values, places: &Places,
-        warp_items: &WarpItems, shape: &Shape, gang: &Gang,
+        queue: Queue<'_>, graph: &FactorGraph, plan: &GeneralPlan, gang: &Gang,
     ) -> Result<Self> {
+        let GeneralPlan { values, places, warp_items, tiles, .. } = plan;
         let offsets = |count: usize, start: &dyn Fn(usize) -> usize| -> Result<Vec<u32>> {
             collected((0..count).map(|i| start(i) as u32).chain([graph.edge_count() as u32]))
         };
@@ -88,10 +86,9 @@ impl GraphBuffers {
             slot_of_edge.set(edge, slot as u32);
             warp_items.edge_inputs[edge]
         })?;
-        let Variables { by_span, of_span, of_states, senders, readers } =
-            Shares::variables(graph, shape.by_levels, gang)?;
+        let Variables { by_span, of_span, of_states, senders, readers } = &plan.variables;
+        let (of_span, of_states, senders) = (*of_span, *of_states, *senders);
         let are_cut = by_span.len() < graph.variable_count();
-        let tiles = Tiles::new(graph, (LEAVES_OF_LANE * shape.warp) as usize, gang)?;
         let upload = |content: &[u32]| DeviceBuffer::from_slice(queue, content);
         Ok(Self {
             variable_offsets: upload(&variables)?,
@@ -106,11 +103,11 @@ impl GraphBuffers {
             factor_offsets: upload(&factors)?,
             warp_lanes: DeviceBuffer::from_slice(queue, &warp_items.lanes)?,
             warp_items: warp_items.sizes().warp_items as u32,
-            variables_by_span: upload(&by_span)?,
+            variables_by_span: upload(by_span)?,
             variables_of_span: of_span,
             variables_of_states: of_states,
             senders,
-            readers: upload(&readers)?,
+            readers: upload(readers)?,
             some_send: are_cut
                 || senders + of_span[1] + of_span[2] + of_states.iter().sum::<u32>() > 0,
             tile_variables: upload(&tiles.variables)?,
@@ -353,10 +350,10 @@ struct WorkBuffers {
 impl WorkBuffers {
     /// Room for this work, or for any by levels if iterations differ.
     fn new(
-        queue: Queue<'_>, shares: &Shares<'_>, work: &TaskLists, iterations_differ: bool,
+        queue: Queue<'_>, edges: usize, plan: &MachinePlan, iterations_differ: bool,
     ) -> Result<Self> {
-        let (current, edges) = (queue.current, shares.graph().edge_count());
-        let (constants, constants_of_span) = shares.constants()?;
+        let current = queue.current;
+        let MachinePlan { work, constants: (constants, constants_of_span), .. } = plan;
         let items = |items: &Items| {
             if iterations_differ {
                 ItemBuffers::new(current, edges, edges + 1)
@@ -374,8 +371,8 @@ impl WorkBuffers {
         let by_levels = iterations_differ || !work.ranks.is_empty();
         let length = if by_levels { edges } else { 0 };
         Ok(Self {
-            constants_by_span: DeviceBuffer::from_slice(queue, &constants)?,
-            constants_of_span,
+            constants_by_span: DeviceBuffer::from_slice(queue, constants)?,
+            constants_of_span: *constants_of_span,
             items: [items(&work.items[0])?, items(&work.items[1])?, items(&work.items[2])?],
             // Never empty, since its address says that there are targets.
             targets: DeviceBuffer::new(current, if by_levels { edges.max(1) } else { 0 })?,
@@ -456,29 +453,26 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// For factors and the work of an iteration; of any iteration by levels, if they differ.
+    /// For the iterations of a plan, by so many blocks; of any iteration by levels, if they differ.
     pub fn new(
-        queue: Queue<'_>, graph: &FactorGraph,
-        (factors, level_factors): (Factors, Option<LevelFactors<'_>>), work: &TaskLists,
-        shape: &Shape, blocks: u32, inputs: usize,
+        queue: Queue<'_>, graph: &FactorGraph, plan: MachinePlan, shape: &Shape, blocks: u32,
+        inputs: usize,
     ) -> Result<Self> {
-        let pairs = &work.pairs;
-        let buffers = FactorBuffers::new(queue, graph, &factors, pairs, inputs)?;
-        let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());
-        let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
-        let bytes = shares.scratch(shape.by_levels.then_some(&work.prepared), is_pair);
+        let MachinePlan { factors, work, bytes, .. } = &plan;
+        let buffers = FactorBuffers::new(queue, graph, factors, &work.pairs, inputs)?;
         let groups = [blocks * THREADS, blocks * THREADS / shape.warp, blocks];
         let of_span = |i: usize| scratch(queue.current, bytes[i], TOTAL_OF_SPAN[i], groups[i]);
         let [threads, warps, blocks_of_threads] = [of_span(0)?, of_span(1)?, of_span(2)?];
+        let edges = graph.edge_count();
         let mut machine = Self {
             buffers,
-            work: WorkBuffers::new(queue, &shares, work, shape.iterations_differ)?,
+            work: WorkBuffers::new(queue, edges, &plan, shape.iterations_differ)?,
             scratch: [threads.1, warps.1, blocks_of_threads.1],
             _memory: [threads.0, warps.0, blocks_of_threads.0],
-            factor_bytes: factors.scratch,
+            factor_bytes: plan.factors.scratch,
             blocks,
         };
-        machine.replace(queue, work)?;
+        machine.replace(queue, &plan.work)?;
         Ok(machine)
     }
 

@@ -9,6 +9,7 @@ mod items;
 mod level_items;
 mod pairs;
 mod places;
+mod plan;
 mod prepared;
 mod shape;
 mod tiles;
@@ -19,76 +20,27 @@ mod work;
 mod tests;
 
 use super::driver::{Argument, DeviceBuffer, Kernel, Launch, Module, Queue};
-use super::interface::general::{DeviceGeneral, ITEM_LANES};
+use super::interface::general::DeviceGeneral;
 use super::interface::run::{Loop, THREADS};
 use super::program::{Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
-use crate::memory::{copied, filled, room};
+use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
-use crate::schedule::{Preorder, Schedule};
+use crate::schedule::Schedule;
 use crate::threads::Gang;
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
-use level_items::LevelFactors;
-use pairs::{Pairs, class_of, may_be_pair};
 use places::Places;
+pub(super) use plan::GeneralPlan;
+use plan::MachinePlan;
 use shape::Shape;
 use std::ops::Range;
 use std::sync::Arc;
-use warp_items::{Sizes, WarpItems};
-use work::{Shares, TaskLists};
-
-/// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.
-const VARIABLES_PER_THREAD: usize = 8;
-
-impl Shape {
-    /// Factors, and what level items are made of. Where each iteration has levels of its own, these would take longer to make
-    /// than they save.
-    fn with_levels<'p>(
-        &self, graph: &FactorGraph, factors: Factors, places: &'p Places,
-    ) -> Result<(Factors, Option<LevelFactors<'p>>)> {
-        let level_factors = match self.by_levels && !self.iterations_differ {
-            true => Some(LevelFactors::new(graph, &factors, places)?),
-            false => None,
-        };
-        Ok((factors, level_factors))
-    }
-
-    /// What factors need for iterations of a preorder.
-    fn machine(
-        &self, queue: Queue<'_>, graph: &FactorGraph,
-        (factors, level_factors): (Factors, Option<LevelFactors<'_>>), preorder: &Preorder,
-        sizes: Sizes, pairs: Pairs,
-    ) -> Result<Machine> {
-        let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());
-        let work = if self.by_levels {
-            shares.by_levels(preorder, !self.iterations_differ, &gang_for(graph))?
-        } else {
-            let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
-            let work = shares.synchronous(is_pair)?;
-            TaskLists { pairs, ..work }
-        };
-        let lanes = sizes.warp_items * ITEM_LANES + work.pairs.lanes();
-        let blocks = self.blocks(graph, &work, lanes);
-        Machine::new(queue, graph, (factors, level_factors), &work, self, blocks, sizes.inputs)
-    }
-
-    /// Blocks that a launch for this work and so many lanes should have.
-    fn blocks(&self, graph: &FactorGraph, work: &TaskLists, lanes: usize) -> u32 {
-        let variables = Shares::threads_of_variables(graph);
-        let variables = if self.by_levels { variables / VARIABLES_PER_THREAD } else { variables };
-        let width = |span: usize| work.items[span].width().max(work.prepared.items[span].width());
-        let [threads, warps, blocks] = [0, 1, 2].map(width);
-        let warps = warps.max(work.level_items.width());
-        let threads =
-            (threads + lanes).max(variables).max(warps.saturating_mul(self.warp as usize));
-        let blocks = threads.div_ceil(THREADS as usize).max(blocks);
-        u32::try_from(blocks).unwrap_or(u32::MAX).clamp(1, self.most_blocks)
-    }
-}
+use warp_items::Sizes;
+use work::Shares;
 
 struct Kernels {
     prepare: Kernel,
@@ -103,6 +55,8 @@ pub(super) struct General {
     schedule: Schedule,
     kernels: Kernels,
     shape: Shape,
+    /// Blocks of a launch that fit on the device at a time.
+    most_blocks: u32,
     values: Values,
     places: Places,
     /// Where the message to the factor along each edge is; empty if no factor can be in `Pairs`.
@@ -133,23 +87,12 @@ pub(super) struct General {
 }
 
 impl General {
-    /// Prepares a graph and a schedule, with uniform messages in buffer 0 and no evidence. Errors: SEQMAX,
-    /// which has no preorder; a schedule for another graph; a graph too large for 32-bit places, or for
-    /// the device's memory.
+    /// What a plan for this schedule says, on the device, with uniform messages in buffer 0 and no evidence. Errors: a graph too
+    /// large for the device's memory.
     pub(super) fn new(
         queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, schedule: &Schedule,
+        plan: GeneralPlan,
     ) -> Result<Self> {
-        // Fails before anything is allocated.
-        let preorder = schedule.preorder(&graph, 0)?;
-        if preorder.edge_count() != graph.edge_count() {
-            return Err(Error::InvalidArgument(format!(
-                "a schedule for {} edges: the graph has {}",
-                preorder.edge_count(),
-                graph.edge_count()
-            )));
-        }
-        let by_levels =
-            matches!(schedule, Schedule::SequentialRandom { .. }) || preorder.class_count() > 1;
         let kernels = Kernels {
             prepare: module.kernel(c"general_prepare")?,
             begin: module.kernel(c"general_begin")?,
@@ -157,39 +100,25 @@ impl General {
             results: module.kernel(c"general_results")?,
         };
         let per_multiprocessor = kernels.iterations.blocks_per_multiprocessor(THREADS, 0)?.max(1);
-        let gang = &gang_for(&graph);
-        let values = Values::new(&graph)?;
-        let places = Places::new(&graph, gang)?;
-        let shape = Shape {
-            by_levels,
-            iterations_differ: matches!(schedule, Schedule::SequentialRandom { .. }),
-            most_blocks: per_multiprocessor * queue.current.device().multiprocessors()?,
-            warp: queue.current.device().warp_size()?,
-        };
-        let sums = Factors::new(&graph, Inference::SumProduct)?;
-        let warp_items = match by_levels {
-            true => WarpItems::none(&graph, &values)?,
-            false => WarpItems::new(&graph, &sums.horn, &places, &values, gang)?,
-        };
+        let most_blocks = per_multiprocessor * queue.current.device().multiprocessors()?;
+        let fixed = GraphBuffers::new(queue, &graph, &plan, &gang_for(&graph))?;
+        let GeneralPlan { shape, values, places, warp_items, any_pairs, sums, .. } = plan;
         let sizes = warp_items.sizes();
-        let any_pairs =
-            !by_levels && (0..graph.factor_count()).any(|factor| may_be_pair(&graph, factor));
-        let inputs = if any_pairs { &warp_items.edge_inputs[..] } else { &[] };
-        let pairs = Pairs::new(&graph, &sums, &places, inputs, gang)?;
-        let sums = shape.with_levels(&graph, sums, &places)?;
+        let blocks = sums.blocks(&graph, &shape, sizes, most_blocks);
         let entries = places.count.max(sizes.inputs.next_multiple_of(2));
         let general = Self {
-            fixed: GraphBuffers::new(queue, &graph, &values, &places, &warp_items, &shape, gang)?,
+            fixed,
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(queue, &values, entries)?,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,
-            sums: shape.machine(queue, &graph, sums, &preorder, sizes, pairs)?,
+            sums: Machine::new(queue, &graph, sums, &shape, blocks, sizes.inputs)?,
             maxima: None,
             kernels,
             shape,
             values,
             places,
-            edge_inputs: copied(inputs)?,
+            edge_inputs: if any_pairs { warp_items.edge_inputs } else { Vec::new() },
+            most_blocks,
             sizes,
             entries,
             is_stale: true,
@@ -259,12 +188,11 @@ impl General {
         }
         let factors = Factors::new(&graph, Inference::MaxProduct)?;
         let preorder = self.schedule.preorder(&graph, 0)?;
-        let gang = &gang_for(&graph);
-        let pairs = Pairs::new(&graph, &factors, &self.places, &self.edge_inputs, gang)?;
-        let sizes = self.sizes;
-        let (places, shape) = (&self.places, self.shape);
-        let factors = shape.with_levels(&graph, factors, places)?;
-        self.maxima = Some(shape.machine(queue, &graph, factors, &preorder, sizes, pairs)?);
+        let (shape, sizes) = (&self.shape, self.sizes);
+        let plan =
+            MachinePlan::new(&graph, factors, &preorder, shape, &self.places, &self.edge_inputs)?;
+        let blocks = plan.blocks(&graph, shape, sizes, self.most_blocks);
+        self.maxima = Some(Machine::new(queue, &graph, plan, shape, blocks, sizes.inputs)?);
         Ok(())
     }
 

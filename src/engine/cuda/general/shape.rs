@@ -6,8 +6,6 @@ pub(super) struct Shape {
     pub by_levels: bool,
     /// Whether each iteration has a preorder of its own.
     pub iterations_differ: bool,
-    /// Blocks of a launch that fit on the device at a time.
-    pub most_blocks: u32,
     /// Threads of a warp.
     pub warp: u32,
 }

@@ -85,9 +85,10 @@ impl Runner {
     fn new(graph: &Arc<FactorGraph>, schedule: &Schedule, size: u64) -> Self {
         let current = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
         let stream = Stream::new(&current).unwrap();
-        let module = kernels::general(&current).unwrap();
+        let module = kernels::GENERAL.load(&current).unwrap();
+        let plan = GeneralPlan::new(current.device(), graph, schedule).unwrap();
         let general =
-            General::new(stream.queue(&current), &module, graph.clone(), schedule).unwrap();
+            General::new(stream.queue(&current), &module, graph.clone(), schedule, plan).unwrap();
         let size = general.iterations_per_launch().unwrap_or(u64::MAX).min(size);
         Self {
             current,
@@ -387,17 +388,18 @@ fn what_cannot_be_done_says_why() {
     }
     let current = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
     let stream = Stream::new(&current).unwrap();
-    let module = kernels::general(&current).unwrap();
+    let module = kernels::GENERAL.load(&current).unwrap();
     let mut builder = FactorGraphBuilder::new();
     let body: Vec<u64> = (1..=30).collect();
     builder.add_noisy_or(0, &body, &[0.5; 30], 0.1).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let residual = Schedule::MaximumResidual { log_domain: false };
-    let error =
-        General::new(stream.queue(&current), &module, graph.clone(), &residual).err().unwrap();
+    let plan = |schedule| GeneralPlan::new(current.device(), &graph, schedule);
+    let error = plan(&residual).err().unwrap();
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
-    let mut general =
-        General::new(stream.queue(&current), &module, graph.clone(), &Schedule::Parallel).unwrap();
+    let (queue, schedule) = (stream.queue(&current), Schedule::Parallel);
+    let plan = plan(&schedule).unwrap();
+    let mut general = General::new(queue, &module, graph.clone(), &schedule, plan).unwrap();
     let rule = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 1 };
     let iterations = RunRequest::new(StopRule::Iterations(1));
     for (request, served) in [

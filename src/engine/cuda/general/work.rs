@@ -76,10 +76,6 @@ impl<'a> Shares<'a> {
         Self { graph, factor_bytes, level_factors }
     }
 
-    pub fn graph(&self) -> &'a FactorGraph {
-        self.graph
-    }
-
     /// Bytes that a block needs for messages out of the high-degree variables of a factor; 0 if it has none.
     fn high_degree_bytes(&self, factor: usize) -> u64 {
         if self.graph.arity(factor) == 1 {
