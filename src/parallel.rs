@@ -61,7 +61,23 @@ pub(crate) fn all_parts<T: Send>(
     Ok(all)
 }
 
-/// Words that several threads set, each word by one of them at most.
+/// As [`all_parts`] for ranges that make up `0..count`, in their order.
+pub(crate) fn all_ranges<T: Send>(
+    count: usize, gang: &Gang, part: impl Fn(Range<usize>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    all_parts(count.div_ceil(PIECE), gang, |number| {
+        part(number * PIECE..count.min((number + 1) * PIECE))
+    })
+}
+
+/// The sum of `value(index)` for so many indices.
+pub(crate) fn sum(
+    count: usize, gang: &Gang, value: impl Fn(usize) -> usize + Sync,
+) -> Result<usize> {
+    Ok(all_ranges(count, gang, |range| Ok(range.map(&value).sum::<usize>()))?.into_iter().sum())
+}
+
+/// Words that several threads set, each word by one of them at most, or make smaller.
 pub(crate) struct SharedWords<'a>(&'a [AtomicU32]);
 
 impl<'a> SharedWords<'a> {
@@ -75,6 +91,13 @@ impl<'a> SharedWords<'a> {
 
     pub(crate) fn set(&self, index: usize, word: u32) {
         self.0[index].store(word, Ordering::Relaxed);
+    }
+
+    /// Sets a word to another one if that is smaller.
+    pub(crate) fn lower(&self, index: usize, word: u32) {
+        if self.get(index) > word {
+            self.0[index].fetch_min(word, Ordering::Relaxed);
+        }
     }
 
     /// A word that this thread has set, or nobody.
@@ -102,7 +125,20 @@ mod tests {
                 }
             });
             assert!(words.iter().rev().enumerate().all(|(index, &word)| word == index as u32));
+            let ranges = all_ranges(count, &gang, Ok).unwrap();
+            assert!(ranges.into_iter().flatten().eq(0..count));
+            assert_eq!(sum(count, &gang, |index| index).unwrap(), (0..count).sum());
         }
+    }
+
+    #[test]
+    fn the_least_of_all_words_stays() {
+        let mut words = vec![u32::MAX; 3];
+        let shared = SharedWords::new(&mut words);
+        for_ranges(4 * PIECE, &Gang::of(3), |range| {
+            range.for_each(|index| shared.lower(index % 2, (index ^ 0x555) as u32));
+        });
+        assert_eq!(words, [1, 0, u32::MAX]);
     }
 
     #[test]

@@ -134,6 +134,8 @@ pub(crate) unsafe trait AllZero {}
 
 // SAFETY: an integer may have any bits.
 unsafe impl AllZero for u32 {}
+// SAFETY: an integer.
+unsafe impl AllZero for u16 {}
 // SAFETY: two integers, each of which may have any bits.
 unsafe impl AllZero for (u32, u32) {}
 // SAFETY: it has the representation of an integer.

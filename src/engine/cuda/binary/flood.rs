@@ -225,29 +225,56 @@ impl FloodWork {
         for (unit, turn) in units.into_iter().zip(turns) {
             of_warps[by_turn(turn)].try_push(unit)?;
         }
-        let mut of_block = |of_warps: &[Vec<Unit>]| -> Result<HomePart> {
-            let first = self.words.len();
-            let row = |words: &[u32]| ((words.len() - first) / WARP) as u32;
-            for units in of_warps {
-                for kind in 0..FLOOD_HUB_KINDS {
-                    self.hub_starts.try_push(row(&self.words))?;
-                    for unit in units.iter().filter(|unit| unit.kind == kind) {
-                        let start = self.words.len() as u32;
-                        self.words.try_append(&unit.words)?;
-                        let place = |&(at, edge): &(u32, u32)| (start + at, edge);
-                        self.places.try_extend(unit.inputs.iter().map(place))?;
-                    }
-                }
-            }
-            self.hub_starts.try_push(row(&self.words))?;
-            Ok(HomePart::new(first, self.words.len() - first))
+        let of_blocks = of_warps.chunks(warps);
+        let lengths = |units: &[Vec<Unit>]| {
+            let all = units.iter().flatten();
+            all.fold((0, 0), |(words, places), unit| {
+                (words + unit.words.len(), places + unit.inputs.len())
+            })
         };
-        let mut blocks = room(homes.blocks)?;
-        for of_warps in of_warps.chunks(warps) {
-            blocks.push(of_block(of_warps)?);
+        let lengths: Vec<(usize, usize)> = collected(of_blocks.clone().map(lengths))?;
+        self.words = zeroed(lengths.iter().map(|(words, _)| words).sum())?;
+        self.places = zeroed(lengths.iter().map(|(_, places)| places).sum())?;
+        self.hub_starts = zeroed(homes.blocks * (warps * FLOOD_HUB_KINDS + 1))?;
+        let starts = self.hub_starts.chunks_mut(warps * FLOOD_HUB_KINDS + 1);
+        let (mut words, mut places) = (&mut self.words[..], &mut self.places[..]);
+        let mut first = 0;
+        let (mut parts, mut blocks) = (room(homes.blocks)?, room(homes.blocks)?);
+        for ((units, starts), (length, inputs)) in of_blocks.zip(starts).zip(lengths) {
+            let own = (split(&mut words, length), split(&mut places, inputs), starts);
+            parts.push((units, first as u32, own));
+            blocks.push(HomePart::new(first, length));
+            first += length;
         }
+        gang.each(&mut parts, |(units, first, (words, places, starts))| {
+            set_block(units, *first, words, places, starts);
+        });
+        drop(parts);
         Ok(blocks)
     }
+}
+
+/// Sets what the warps of a block share with other blocks: their units one behind the other, given where these begin among all; the
+/// places of edges; and the first row of each kind.
+fn set_block(
+    of_warps: &[Vec<Unit>], first: u32, words: &mut [u32], places: &mut [(u32, u32)],
+    starts: &mut [u32],
+) {
+    let (mut next, mut places) = (0, places.iter_mut());
+    let kinds =
+        of_warps.iter().flat_map(|units| (0..FLOOD_HUB_KINDS).map(move |kind| (units, kind)));
+    let mut starts = starts.iter_mut();
+    for ((units, kind), start) in kinds.zip(starts.by_ref()) {
+        *start = (next / WARP) as u32;
+        for unit in units.iter().filter(|unit| unit.kind == kind) {
+            words[next..next + unit.words.len()].copy_from_slice(&unit.words);
+            for (&(at, edge), place) in unit.inputs.iter().zip(places.by_ref()) {
+                *place = (first + next as u32 + at, edge);
+            }
+            next += unit.words.len();
+        }
+    }
+    starts.for_each(|end| *end = (next / WARP) as u32);
 }
 
 /// The home of the variable of a factor with one.

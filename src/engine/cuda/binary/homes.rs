@@ -5,10 +5,11 @@ use super::limits::{FEW, LARGE, OwnWarps};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
 use crate::engine::limits::arities_with_own_warps;
 use crate::error::Result;
-use crate::memory::{Grow, filled, room};
+use crate::memory::{Grow, collected, filled, room, zeroed};
 use crate::model::FactorGraph;
-use crate::parallel::fill;
+use crate::parallel::{SharedWords, all_parts, all_ranges, computed, fill, sum};
 use crate::threads::Gang;
+use std::ops::Range;
 
 /// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
 const FEW_JOINED: usize = 2;
@@ -58,21 +59,21 @@ impl Homes {
         order: &mut OrderAlongVariables, gang: &Gang,
     ) -> Result<Option<Self>> {
         let own_warps = OwnWarps::new(graph);
-        let total = (0..graph.factor_count()).map(|f| cost(own_warps, f)).sum();
+        let total = sum(graph.factor_count(), gang, |f| cost(own_warps, f))?;
         let of_all = total + arities_with_own_warps(graph).sum::<usize>();
         let blocks = blocks.min(of_all / edges_of_block).max(1);
         if blocks.saturating_mul(turns) > MOST_HOMES {
             return Ok(None);
         }
         let shape = [blocks, turns];
-        let in_order = Self::in_order(own_warps, 0..graph.factor_count(), total, shape, gang)?;
-        let joined = in_order.joined_edges(graph);
+        let in_order = Self::in_order(own_warps, None, total, shape, gang)?;
+        let joined = in_order.joined_edges(graph, gang)?;
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
-        let order = order.of(graph)?.iter().map(|&f| f as usize);
-        let along_variables = Self::in_order(own_warps, order, total, shape, gang)?;
-        let better = along_variables.joined_edges(graph) < joined;
+        let order = order.of(graph)?;
+        let along_variables = Self::in_order(own_warps, Some(order), total, shape, gang)?;
+        let better = along_variables.joined_edges(graph, gang)? < joined;
         Ok(Some(if better { along_variables } else { in_order }))
     }
 
@@ -81,29 +82,48 @@ impl Homes {
         self.blocks * self.turns
     }
 
-    /// Gives factors to homes one after the other, so that each takes about as long, given how long all take.
+    /// Gives factors to homes one after the other, in their own order or another one, so that each takes about as long, given how
+    /// long all take.
     fn in_order(
-        own_warps: OwnWarps<'_>, factors: impl Iterator<Item = usize>, total: usize,
-        [blocks, turns]: [usize; 2], gang: &Gang,
+        own_warps: OwnWarps<'_>, order: Option<&[u32]>, total: usize, [blocks, turns]: [usize; 2],
+        gang: &Gang,
     ) -> Result<Self> {
         let graph = own_warps.graph;
         let homes = blocks * turns;
-        let mut of_factor = filled(graph.factor_count(), 0)?;
+        let factor = |at: usize| order.map_or(at, |order| order[at] as usize);
+        let costs = all_ranges(graph.factor_count(), gang, |range| {
+            let cost = range.clone().map(|at| cost(own_warps, factor(at))).sum::<usize>();
+            Ok((range, cost))
+        })?;
         let mut spent = 0;
-        for f in factors {
-            of_factor[f] = (spent * homes / total.max(1)).min(homes - 1) as u16;
-            spent += cost(own_warps, f);
-        }
+        let parts: Vec<(Range<usize>, usize)> =
+            collected(costs.into_iter().map(|(range, cost)| {
+                spent += cost;
+                (range, spent - cost)
+            }))?;
+        let mut in_turn = zeroed(graph.factor_count())?;
+        let home_in_turn = SharedWords::new(&mut in_turn);
+        all_parts(parts.len(), gang, |part| {
+            let (range, mut spent) = parts[part].clone();
+            for f in range.map(factor) {
+                home_in_turn.set(f, (spent * homes / total.max(1)).min(homes - 1) as u32);
+                spent += cost(own_warps, f);
+            }
+            Ok(())
+        })?;
         let has_home = |f: usize| graph.arity(f) > 1 && !own_warps.has(f);
         // Those of one variable go where the others of that variable are: they cost nothing, and often come one after the
         // other, so that all would go to one home.
-        for f in (0..graph.factor_count()).filter(|&f| graph.arity(f) == 1) {
+        let of_factor = computed(graph.factor_count(), gang, |f| {
+            if graph.arity(f) != 1 {
+                return in_turn[f] as u16;
+            }
             let v = graph.edge_variables()[graph.factor_edges(f).start] as usize;
             let edges = graph.variable_edges(v).iter();
             let mut factors = edges.map(|&e| graph.edge_factors()[e as usize] as usize);
             let other = factors.find(|&f| has_home(f));
-            of_factor[f] = other.map_or((f % homes) as u16, |other| of_factor[other]);
-        }
+            other.map_or((f % homes) as u16, |other| in_turn[other] as u16)
+        })?;
         let home = |v: usize| {
             let edges = graph.variable_edges(v).iter();
             let factors = edges.map(|&e| graph.edge_factors()[e as usize] as usize);
@@ -123,9 +143,10 @@ impl Homes {
     }
 
     /// How many edges there are whose messages leave homes.
-    fn joined_edges(&self, graph: &FactorGraph) -> usize {
-        let shared = |v: &usize| self.of_variable[*v] == Home::Shared;
-        (0..graph.variable_count()).filter(shared).map(|v| graph.degree(v)).sum()
+    fn joined_edges(&self, graph: &FactorGraph, gang: &Gang) -> Result<usize> {
+        let is_shared = |v: usize| self.of_variable[v] == Home::Shared;
+        let joined = |v: usize| if is_shared(v) { graph.degree(v) } else { 0 };
+        sum(graph.variable_count(), gang, joined)
     }
 }
 

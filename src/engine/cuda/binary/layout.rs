@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::kernel::{
     DeviceHorn, EncodedMessage, HornCoefficients, HornScratch, Inference, horn_message,
 };
-use crate::memory::{self, Grow, collected, filled, room, zeroed};
+use crate::memory::{Grow, collected, filled, room, zeroed};
 use crate::model::FactorGraph;
-use crate::parallel::{SharedWords, computed, for_ranges};
+use crate::parallel::{SharedWords, all_ranges, computed, for_ranges};
 use crate::threads::Gang;
-use std::collections::HashMap;
+use std::ops::Range;
 
 /// Slots, and some behind them that are read.
 const MOST_SLOTS: usize = input::SLOT.largest() as usize + 1 - 64;
@@ -100,28 +100,78 @@ fn constant_of_other(
 
 /// The numbers of coefficients with a head: most occur with one head only.
 struct CoefficientNumbers {
-    /// By parameter, the head that occurred first and its number.
-    first: Vec<Option<(u32, u32)>>,
-    others: HashMap<(usize, u32), u32>,
+    /// By parameter, its least head and their number; of one that does not occur [`u32::MAX`].
+    least_heads: Vec<u32>,
+    numbers: Vec<u32>,
+    /// The others, ascending by parameter and head, whose numbers follow.
+    others: Vec<(u32, u32)>,
+    first_other: u32,
 }
 
 impl CoefficientNumbers {
-    /// The number of a parameter with a head: `next` if they occur for the first time.
-    fn number(&mut self, parameter: usize, head: u32, next: u32) -> Result<u32> {
-        match &mut self.first[parameter] {
-            Some((first, number)) if *first == head => return Ok(*number),
-            Some(_) => {}
-            first @ None => {
-                *first = Some((head, next));
-                return Ok(next);
+    /// O(factors log factors) at most.
+    fn new(graph: &FactorGraph, parameters: usize, gang: &Gang) -> Result<Self> {
+        let mut least_heads = filled(parameters, u32::MAX)?;
+        let least = SharedWords::new(&mut least_heads);
+        let all = graph.factor_count();
+        for_ranges(all, gang, |range| {
+            for (parameter, head) in range.filter_map(|f| conjunction_of_several(graph, f)) {
+                least.lower(parameter as usize, head);
             }
-        }
-        if let Some(&number) = self.others.get(&(parameter, head)) {
-            return Ok(number);
-        }
-        memory::insert(&mut self.others, (parameter, head), next)?;
-        Ok(next)
+        });
+        let others = all_ranges(all, gang, |range| {
+            let pairs = range.filter_map(|f| conjunction_of_several(graph, f));
+            let mut others = Vec::new();
+            for pair in pairs.filter(|&(parameter, head)| head != least_heads[parameter as usize]) {
+                others.try_push(pair)?;
+            }
+            others.sort_unstable();
+            others.dedup();
+            Ok(others)
+        })?;
+        let mut others: Vec<(u32, u32)> = collected(others.into_iter().flatten())?;
+        others.sort_unstable();
+        others.dedup();
+        let mut next = 0;
+        let numbers = collected(least_heads.iter().map(|&head| {
+            let number = next;
+            next += u32::from(head != u32::MAX);
+            number
+        }))?;
+        Ok(Self { least_heads, numbers, others, first_other: next })
     }
+
+    /// All parameters that occur with their heads, by number.
+    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let least = (0..).zip(&self.least_heads).map(|(parameter, &head)| (parameter, head));
+        least.filter(|&(_, head)| head != u32::MAX).chain(self.others.iter().copied())
+    }
+
+    fn number(&self, parameter: u32, head: u32) -> u32 {
+        if self.least_heads[parameter as usize] == head {
+            return self.numbers[parameter as usize];
+        }
+        let before = self.others.partition_point(|&other| other < (parameter, head));
+        self.first_other + before as u32
+    }
+}
+
+/// The parameter and the head of a factor of several variables, if it is a conjunction of literals.
+fn conjunction_of_several(graph: &FactorGraph, factor: usize) -> Option<(u32, u32)> {
+    let parameter = graph.conjunction_parameter(factor).filter(|_| graph.arity(factor) != 1)?;
+    Some((parameter as u32, graph.head_position(factor)? as u32))
+}
+
+/// What some factors are, in their order.
+#[derive(Default)]
+struct OtherFactors {
+    /// Those of several variables that are no conjunctions of literals.
+    of_several: Vec<u32>,
+    /// What those with one variable send, and where to.
+    constants: Vec<(u32, EncodedMessage)>,
+    maxima_differ: bool,
+    /// Whether one with one variable sends 0/0.
+    contradict: bool,
 }
 
 impl Layout {
@@ -222,7 +272,7 @@ impl Layout {
             slots: next as usize,
             slot_of_edge: zeroed(graph.edge_count())?,
             coefficients: Vec::new(),
-            coefficients_of: zeroed(graph.factor_count())?,
+            coefficients_of: Vec::new(),
             other_factors: Vec::new(),
             constants: Vec::new(),
             maxima_have_constants: true,
@@ -237,51 +287,71 @@ impl Layout {
             }
         });
         layout.slot_of_edge = slot_of_edge;
-        Ok(if layout.add_factors(graph)? { Some(layout) } else { None })
+        Ok(if layout.add_factors(graph, gang)? { Some(layout) } else { None })
     }
 
     /// `false` where the graph is not of this kind.
-    fn add_factors(&mut self, graph: &FactorGraph) -> Result<bool> {
+    fn add_factors(&mut self, graph: &FactorGraph, gang: &Gang) -> Result<bool> {
         let all = graph.coefficients()?;
-        let mut numbers =
-            CoefficientNumbers { first: filled(all.len(), None)?, others: HashMap::new() };
-        let scratch = &mut HornScratch::default();
-        for f in 0..graph.factor_count() {
-            let conjunction = graph.conjunction_parameter(f).zip(graph.head_position(f));
-            if graph.arity(f) == 1 {
-                let message = match conjunction {
-                    Some((parameter, _)) => constant_of_conjunction(&all[parameter], scratch)?,
-                    None => {
-                        let message = constant_of_other(graph, f, Inference::SumProduct)?;
-                        // Tables add up nothing.
-                        self.maxima_have_constants &= graph.factor(f).as_table().is_some()
-                            || message == constant_of_other(graph, f, Inference::MaxProduct)?;
-                        message
-                    }
-                };
-                let Some(message) = message else { return Ok(false) };
-                self.constants
-                    .try_push((self.slot_of_edge[graph.factor_edges(f).start], message))?;
-                continue;
+        let numbers = CoefficientNumbers::new(graph, all.len(), gang)?;
+        let head_first = |(parameter, head): (u32, u32)| {
+            all[parameter as usize].to_device_head_first(head as usize)
+        };
+        self.coefficients = collected(numbers.pairs().map(head_first))?;
+        self.coefficients_of = computed(graph.factor_count(), gang, |f| {
+            let pair = conjunction_of_several(graph, f);
+            pair.map_or(0, |(parameter, head)| numbers.number(parameter, head))
+        })?;
+        for part in
+            all_ranges(graph.factor_count(), gang, |range| self.others_of(graph, &all, range))?
+        {
+            if part.contradict {
+                return Ok(false);
             }
-            let Some((parameter, head)) = conjunction else {
-                if graph.arity(f) > 1 {
-                    self.other_factors.try_push(f as u32)?;
-                }
-                continue;
-            };
-            let c = &all[parameter];
-            let next = self.coefficients.len() as u32;
-            self.coefficients_of[f] = numbers.number(parameter, head as u32, next)?;
-            if self.coefficients_of[f] == next {
-                self.coefficients.try_push(c.to_device_head_first(head))?;
-            }
+            self.maxima_have_constants &= !part.maxima_differ;
+            self.constants.try_extend(part.constants)?;
+            self.other_factors.try_extend(part.of_several)?;
         }
         if self.coefficients.is_empty() && !self.other_factors.is_empty() {
             // Other factors have none, but each thread reads some.
             self.coefficients.try_push(DeviceHorn::default())?;
         }
         Ok(true)
+    }
+
+    /// Those of some factors that are no conjunctions of several variables.
+    fn others_of(
+        &self, graph: &FactorGraph, all: &[HornCoefficients], factors: Range<usize>,
+    ) -> Result<OtherFactors> {
+        let mut others = OtherFactors::default();
+        let scratch = &mut HornScratch::default();
+        for f in factors {
+            let conjunction = graph.conjunction_parameter(f);
+            if graph.arity(f) != 1 {
+                if graph.arity(f) > 1 && conjunction.is_none() {
+                    others.of_several.try_push(f as u32)?;
+                }
+                continue;
+            }
+            let message = match conjunction {
+                Some(parameter) => constant_of_conjunction(&all[parameter], scratch)?,
+                None => {
+                    let message = constant_of_other(graph, f, Inference::SumProduct)?;
+                    // Tables add up nothing.
+                    others.maxima_differ |= graph.factor(f).as_table().is_none()
+                        && message != constant_of_other(graph, f, Inference::MaxProduct)?;
+                    message
+                }
+            };
+            match message {
+                Some(message) => {
+                    let slot = self.slot_of_edge[graph.factor_edges(f).start];
+                    others.constants.try_push((slot, message))?;
+                }
+                None => others.contradict = true,
+            }
+        }
+        Ok(others)
     }
 
     /// The number of a factor among those that are no conjunctions of literals, if it is one.
@@ -319,7 +389,7 @@ impl Layout {
     }
 
     /// Where soft evidence of the variable at a position is: see `Binary::soft`.
-    pub(super) fn soft_places(&self, position: u32) -> std::ops::Range<u32> {
+    pub(super) fn soft_places(&self, position: u32) -> Range<u32> {
         if let Some(ends) = self.hub_slots.get(position as usize..=position as usize + 1) {
             return ends[0] / 8..ends[1] / 8;
         }

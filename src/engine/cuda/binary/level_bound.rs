@@ -9,16 +9,29 @@ use crate::engine::limits::{has_own_warps, is_small_table};
 use crate::error::Result;
 use crate::memory::Grow;
 use crate::model::FactorGraph;
+use crate::parallel::all_ranges;
+use crate::threads::Gang;
+use std::ops::Range;
 
 /// Fewer words than the units of a graph have, or as many: of each factor there is an item in each level that sends some of
 /// its messages. Most words are those of hubs, which items do not share. O(edges log edges) at most, where to make the units
 /// takes as long as there are words.
 pub(super) fn fewest_words(
-    graph: &FactorGraph, layout: &Layout, ranks: &[u32], level_of: &[u32],
+    graph: &FactorGraph, layout: &Layout, ranks: &[u32], level_of: &[u32], gang: &Gang,
+) -> Result<usize> {
+    let of_parts = all_ranges(graph.factor_count(), gang, |factors| {
+        words_of_factors(graph, layout, ranks, level_of, factors)
+    })?;
+    Ok(of_parts.into_iter().sum())
+}
+
+/// The same of some factors.
+fn words_of_factors(
+    graph: &FactorGraph, layout: &Layout, ranks: &[u32], level_of: &[u32], factors: Range<usize>,
 ) -> Result<usize> {
     let of_hub = |v: u32| OfHubs::new(layout.slots_of(v as usize).1 as usize);
     let (mut words, mut sent) = (0_usize, Vec::new());
-    for factor in (0..graph.factor_count()).filter(|&factor| graph.arity(factor) > 1) {
+    for factor in factors.filter(|&factor| graph.arity(factor) > 1) {
         let variables = graph.factor_variables(factor);
         let of_all = variables.iter().map(|&v| of_hub(v)).fold(OfHubs::default(), OfHubs::and);
         let of_unit = WARP >> thread_levels(variables.len());

@@ -6,7 +6,7 @@ use crate::engine::cuda::interface::words::level_want;
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
-use crate::parallel::fill;
+use crate::parallel::{computed, fill};
 use crate::schedule::{Levels, Preorder};
 use crate::threads::Gang;
 use std::ops::Range;
@@ -17,6 +17,9 @@ const LAST_SLOTS: u32 = 8;
 const LAST_LEVELS: u32 = 2;
 /// So many levels fewer than there are, iterations follow each other. Iterations overlap by this on BINGO's graphs.
 const OVERLAP: i64 = 2;
+
+/// In the place of a level: there is none.
+const NEVER: u32 = u32::MAX;
 
 /// Some edges of a factor that read the same messages.
 pub(super) struct Item {
@@ -41,17 +44,19 @@ pub(super) struct Last {
 pub(super) struct Ranks<'a> {
     pub graph: &'a FactorGraph,
     pub layout: &'a Layout,
-    pub preorder: &'a Preorder,
+    /// By edge, its level, or [`NEVER`] where its message is the same in each iteration, and its rank: what is looked up most.
+    levels_and_ranks: Vec<(u32, u32)>,
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
-    /// The level of each edge, and after how many levels the next iteration follows.
-    level_of: &'a [u32],
+    /// By variable: see [`Ranks::width`].
+    widths: Vec<u32>,
+    /// After how many levels the next iteration follows.
     period: i64,
 }
 
 impl<'a> Ranks<'a> {
     pub(super) fn new(
-        graph: &'a FactorGraph, layout: &'a Layout, preorder: &'a Preorder, levels: &'a Levels,
+        graph: &'a FactorGraph, layout: &'a Layout, preorder: &Preorder, levels: &Levels,
         gang: &Gang,
     ) -> Result<Self> {
         let rank = |e: u32| preorder.ranks()[e as usize];
@@ -59,22 +64,25 @@ impl<'a> Ranks<'a> {
         let mut rising = filled(graph.variable_count(), false)?;
         fill(&mut rising, gang, is_rising)?;
         let level_of = levels.level_of_edge();
+        let levels_and_ranks = computed(graph.edge_count(), gang, |edge| {
+            let level = if changes(graph, edge) { level_of[edge] } else { NEVER };
+            (level, preorder.ranks()[edge])
+        })?;
+        let widths = computed(graph.variable_count(), gang, |v| match layout.slots_of(v).1 {
+            2 => 1,
+            slots => slots.next_power_of_two(),
+        })?;
         let period = (levels.count() as i64 - OVERLAP).max(1);
-        Ok(Self { graph, layout, preorder, rising, level_of, period })
+        Ok(Self { graph, layout, levels_and_ranks, rising, widths, period })
     }
 
     pub(super) fn of(&self, edge: u32) -> u32 {
-        self.preorder.ranks()[edge as usize]
+        self.levels_and_ranks[edge as usize].1
     }
 
-    /// The level that sends the message of an edge.
-    pub(super) fn level_of(&self, edge: u32) -> u32 {
-        self.level_of[edge as usize]
-    }
-
-    /// Whether the message of an edge is another one in each iteration.
-    pub(super) fn changes(&self, edge: u32) -> bool {
-        changes(self.graph, edge as usize)
+    /// The level that sends the message of an edge, if it is another one in each iteration.
+    pub(super) fn level_of(&self, edge: u32) -> Option<u32> {
+        Some(self.levels_and_ranks[edge as usize].0).filter(|&level| level != NEVER)
     }
 
     /// Whether two edges of a factor with these ranks read the same messages.
@@ -130,15 +138,16 @@ impl<'a> Ranks<'a> {
         let piece = self.own_place(own) / WARP_LEAVES;
         let edges = self.graph.variable_edges(variable).chunks(WARP_LEAVES).nth(piece);
         let others = edges.unwrap_or_default().iter().filter(|&&edge| edge as usize != own);
-        // By when it is there, in levels of this iteration, and whether it is of the iteration before.
-        let time = |edge: u32| {
-            let (of_iteration, is_old) =
-                (i64::from(self.level_of[edge as usize]), self.of(edge) >= rank);
-            (if is_old { of_iteration - self.period } else { of_iteration }, edge, is_old)
-        };
         let (mut latest, mut before) = (None, None);
-        for &edge in others.filter(|&&edge| changes(self.graph, edge as usize)) {
-            let timed = Some(time(edge));
+        for &edge in others {
+            let (level, rank_of_edge) = self.levels_and_ranks[edge as usize];
+            if level == NEVER {
+                continue;
+            }
+            // When it is there, in levels of this iteration, and whether it is of the iteration before.
+            let (of_iteration, is_old) = (i64::from(level), rank_of_edge >= rank);
+            let when = if is_old { of_iteration - self.period } else { of_iteration };
+            let timed = Some((when, edge, is_old));
             before = before.max(timed.min(latest));
             latest = latest.max(timed);
         }
@@ -154,10 +163,7 @@ impl<'a> Ranks<'a> {
 
     /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
     pub(super) fn width(&self, edge: usize) -> usize {
-        match self.layout.slots_of(self.graph.edge_variables()[edge] as usize).1 {
-            2 => 1,
-            slots => slots.next_power_of_two() as usize,
-        }
+        self.widths[self.graph.edge_variables()[edge] as usize] as usize
     }
 
     /// What an item reads, by the positions of its factor, the head's first.

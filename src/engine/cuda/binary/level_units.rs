@@ -12,7 +12,6 @@ use crate::engine::cuda::interface::words::{
 use crate::engine::limits::has_own_warps;
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
-use crate::model::FactorGraph;
 use std::ops::Range;
 
 /// Most factors of a unit.
@@ -82,6 +81,34 @@ impl Threads {
     }
 }
 
+/// An item, and what it is sorted by.
+pub(super) struct SortedItem {
+    threads: Threads,
+    /// See [`thread_levels`]; 0 of one that stays alone.
+    levels: u32,
+    item: Item,
+}
+
+impl SortedItem {
+    fn new(ranks: &Ranks<'_>, item: Item) -> Self {
+        let threads = Threads::new(ranks, &item);
+        let levels = thread_levels(ranks.graph.arity(item.factor as usize));
+        Self { threads, levels: if threads.can_share() { levels } else { 0 }, item }
+    }
+
+    /// Those that stay alone come first; then factors of one width together, and of these those with hubs.
+    fn key(&self) -> impl Ord + use<> {
+        let alone = !self.threads.can_share();
+        (std::cmp::Reverse((alone, self.levels, self.threads)), self.item.number)
+    }
+
+    /// The items of some edges of a level, with numbers among these.
+    pub(super) fn all_of(ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Self>> {
+        let items = items_of(ranks, edges)?.into_iter();
+        collected(items.map(|item| Self::new(ranks, item)))
+    }
+}
+
 /// The items of a level in the groups that warps take together, the longest first.
 pub(super) struct Groups {
     items: Vec<Item>,
@@ -90,27 +117,33 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Of all items of a level, for so many warps.
-    pub(super) fn new(ranks: &Ranks<'_>, items: Vec<Item>, warps: usize) -> Result<Self> {
-        let arity = |item: &Item| ranks.graph.arity(item.factor as usize);
-        let mut sorted: Vec<(Threads, Item)> =
-            collected(items.into_iter().map(|item| (Threads::new(ranks, &item), item)))?;
-        // Those that stay alone come first; then factors of one width together, and of these those with hubs.
-        sorted.sort_unstable_by_key(|(threads, item)| {
-            let alone = !threads.can_share();
-            let levels = if alone { 0 } else { thread_levels(arity(item)) };
-            (std::cmp::Reverse((alone, levels, *threads)), item.number)
-        });
-        let alone = sorted.partition_point(|(threads, _)| !threads.can_share());
+    /// Of all items of a level, for so many warps: those of parts of its edges, which these parts are emptied of.
+    pub(super) fn new(
+        ranks: &Ranks<'_>, parts: &mut [Vec<SortedItem>], warps: usize,
+    ) -> Result<Self> {
+        let mut sorted = room(parts.iter().map(Vec::len).sum())?;
+        for part in parts {
+            let before = sorted.len() as u32;
+            part.iter_mut().for_each(|sorted| sorted.item.number += before);
+            sorted.append(part);
+        }
+        sorted.sort_unstable_by_key(SortedItem::key);
+        let alone = sorted.partition_point(|sorted| !sorted.threads.can_share());
         let others = &sorted[alone..];
-        let groups = |most, rounds| groups_of(ranks.graph, others, most, rounds);
+        let groups = |most, rounds| groups_of(others, most, rounds);
         let left = warps.saturating_sub(alone);
         // Factors in a unit wait for each other.
         let has_many = ranks.graph.edge_count() / warps >= MANY_EDGES;
         let spread = warps / if has_many { LEVELS_AT_ONCE_OF_MANY } else { LEVELS_AT_ONCE };
-        let fits = |&most: &usize| alone + groups(most, ROUNDS).count() <= spread;
+        // What there are at least is not counted.
+        let fits = |&most: &usize| {
+            let least = alone + others.len().div_ceil(most);
+            least <= spread && alone + groups(most, ROUNDS).count() <= spread
+        };
         let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
-        let fits = |&rounds: &usize| groups(most, rounds).count() <= left;
+        let fits = |&rounds: &usize| {
+            others.len().div_ceil(most) <= left && groups(most, rounds).count() <= left
+        };
         let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
         let mut ends = Vec::new();
         ends.try_extend(1..=alone as u32)?;
@@ -119,7 +152,7 @@ impl Groups {
             end += group.len() as u32;
             ends.try_push(end)?;
         }
-        let items = collected(sorted.into_iter().map(|(_, item)| item))?;
+        let items = collected(sorted.into_iter().map(|sorted| sorted.item))?;
         Ok(Self { items, ends })
     }
 
@@ -392,21 +425,20 @@ fn exact_range(arity: usize) -> u32 {
 }
 
 /// Neighbouring items that a warp can take together, so many at most, in so many rounds and one of hubs, or alone.
-fn groups_of<'i>(
-    graph: &FactorGraph, items: &'i [(Threads, Item)], most: usize, rounds: usize,
-) -> impl Iterator<Item = &'i [(Threads, Item)]> {
-    let levels = |item: &Item| thread_levels(graph.arity(item.factor as usize));
+fn groups_of(
+    items: &[SortedItem], most: usize, rounds: usize,
+) -> impl Iterator<Item = &[SortedItem]> {
     let mut rest = items;
     std::iter::from_fn(move || {
-        let of_group = levels(&rest.first()?.1);
+        let of_group = rest.first()?.levels;
         let (mut count, mut sum) = (0, Threads::default());
-        for (at, (threads, item)) in rest.iter().enumerate() {
+        for (at, SortedItem { threads, levels, .. }) in rest.iter().enumerate() {
             sum.of_rounds += threads.of_rounds;
             sum.of_hubs += threads.of_hubs;
             let full = at >= most.min(WARP >> of_group)
                 || sum.of_rounds > rounds * WARP
                 || sum.of_hubs > WARP;
-            if at > 0 && (full || levels(item) != of_group) {
+            if at > 0 && (full || *levels != of_group) {
                 break;
             }
             count = at + 1;
@@ -418,7 +450,8 @@ fn groups_of<'i>(
 }
 
 /// The items of the edges of a level, which ascend. Factors with one variable have none, and those with warps of their own others.
-pub(super) fn items_of(graph: &FactorGraph, ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
+fn items_of(ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
+    let graph = ranks.graph;
     let factors = graph.edge_factors();
     let mut items: Vec<Item> = Vec::new();
     for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {

@@ -201,8 +201,7 @@ impl Version<'_> {
 /// Sorts the messages of a piece.
 fn sort(ranks: &Ranks<'_>, edges: &[u32], messages: &mut [Sent]) {
     for (message, &edge) in messages.iter_mut().zip(edges) {
-        let level = ranks.changes(edge).then(|| ranks.level_of(edge));
-        *message = Sent { rank: ranks.of(edge), level };
+        *message = Sent { rank: ranks.of(edge), level: ranks.level_of(edge) };
     }
     messages.sort_unstable();
     let mut last = None;

@@ -4,16 +4,16 @@ use super::layout::Layout;
 use super::level_bodies::{Trees, items_with_own_warps};
 use super::level_bound::fewest_words;
 use super::level_ranks::Ranks;
-use super::level_units::{Groups, Unit, items_of};
+use super::level_units::{Groups, SortedItem, Unit};
 use super::level_versions::{FirstVersions, Versions};
 use super::level_words::{CHUNK, LEVEL_COEFFICIENTS, LEVEL_SLOTS};
 use crate::engine::cuda::interface::binary::LevelUnit;
 use crate::engine::limits::{MOST_LEVEL_WORDS, arities_with_own_warps};
 use crate::error::Result;
-use crate::memory::{Grow, room};
+use crate::memory::{Grow, collected, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::all_parts;
-use crate::schedule::{Preorder, Storage, analyse};
+use crate::schedule::{Levels, Preorder, Storage, analyse};
 use crate::threads::Gang;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -42,7 +42,8 @@ impl LevelWork {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
-        let words = fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge())?;
+        let words =
+            { fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge(), gang) }?;
         if words > MOST_LEVEL_WORDS {
             return Ok(None);
         }
@@ -52,9 +53,7 @@ impl LevelWork {
         let versions = &Versions::new(&ranks)?;
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
-        let groups = all_parts(levels.count(), gang, |level| {
-            Groups::new(&ranks, items_of(graph, &ranks, levels.edges(level))?, count)
-        })?;
+        let groups = groups_of_levels(&ranks, &levels, count, gang)?;
         let Some(mut of_levels) = units_of(versions, &ranks, &groups, gang)? else {
             return Ok(None);
         };
@@ -92,28 +91,89 @@ impl LevelWork {
             all[turn % blocks * warps + turn / blocks].try_push(unit)?;
         }
         let units = all.iter().map(Vec::len).sum();
-        let places = all.iter().flatten().map(|unit| unit.inputs.len()).sum();
         let mut work = Self {
             units: room(units)?,
             starts: room(all.len() + 1)?,
-            words: room(words)?,
+            words: zeroed(words)?,
             products: versions.places(),
             first_versions: versions.first()?,
             nodes,
-            places: room(places)?,
+            places: zeroed(all.iter().flatten().map(|unit| unit.inputs.len()).sum())?,
         };
         work.starts.push(0);
+        let mut parts = room(all.len())?;
+        let (mut rest, mut rest_places) = (&mut work.words[..], &mut work.places[..]);
         for of_warp in all {
-            for unit in of_warp {
-                let start = work.words.len() as u32;
-                work.units.push(LevelUnit { chunk: start / CHUNK as u32, shape: unit.shape });
-                work.words.extend_from_slice(&unit.words);
-                work.places.extend(unit.inputs.iter().map(|&(at, edge)| (start + at, edge)));
+            let first = words - rest.len();
+            let mut start = first;
+            let mut inputs = 0;
+            for unit in &of_warp {
+                let chunk = (start / CHUNK) as u32;
+                work.units.push(LevelUnit { chunk, shape: unit.shape });
+                start += unit.words.len();
+                inputs += unit.inputs.len();
             }
             work.starts.push(work.units.len() as u32);
+            let own = rest.split_off_mut(..start - first).unwrap_or_default();
+            let own_places = rest_places.split_off_mut(..inputs).unwrap_or_default();
+            parts.push((of_warp, first as u32, own, own_places));
         }
+        gang.each(&mut parts, |(units, first, words, places)| {
+            let (mut words, mut places, mut start) = (&mut words[..], &mut places[..], *first);
+            // Each is given back to the memory when it is copied.
+            for unit in std::mem::take(units) {
+                if let Some(own) = words.split_off_mut(..unit.words.len()) {
+                    own.copy_from_slice(&unit.words);
+                }
+                let own = places.split_off_mut(..unit.inputs.len()).unwrap_or_default();
+                for (place, &(at, edge)) in own.iter_mut().zip(&unit.inputs) {
+                    *place = (start + at, edge);
+                }
+                start += unit.words.len() as u32;
+            }
+        });
+        drop(parts);
         Ok(Some(work))
     }
+}
+
+/// Most edges whose items a thread makes at a time, but for those of one factor.
+const EDGES_AT_ONCE: usize = 1 << 12;
+
+/// The groups of each level, for so many warps.
+fn groups_of_levels(
+    ranks: &Ranks<'_>, levels: &Levels, warps: usize, gang: &Gang,
+) -> Result<Vec<Groups>> {
+    let factors = ranks.graph.edge_factors();
+    let mut parts: Vec<&[u32]> = Vec::new();
+    let mut parts_of_levels = room(levels.count())?;
+    for level in 0..levels.count() {
+        let mut rest = levels.edges(level);
+        let before = parts.len();
+        while !rest.is_empty() {
+            let mut end = rest.len().min(EDGES_AT_ONCE);
+            let factor = factors[rest[end - 1] as usize];
+            end += rest[end..].iter().take_while(|&&edge| factors[edge as usize] == factor).count();
+            let (part, others) = rest.split_at(end);
+            parts.try_push(part)?;
+            rest = others;
+        }
+        parts_of_levels.push(parts.len() - before);
+    }
+    let mut items = all_parts(parts.len(), gang, |part| SortedItem::all_of(ranks, parts[part]))?;
+    let mut rest = &mut items[..];
+    let mut of_levels = collected(parts_of_levels.into_iter().map(|count| {
+        let own = rest.split_off_mut(..count).unwrap_or_default();
+        (own, None)
+    }))?;
+    gang.each(&mut of_levels, |(parts, groups)| *groups = Some(Groups::new(ranks, parts, warps)));
+    let mut all = room(of_levels.len())?;
+    for (_, groups) in of_levels {
+        if let Some(groups) = groups {
+            all.push(groups?);
+        }
+    }
+    Ok(all)
 }
 
 /// Most groups whose units a thread makes at a time: a level may have most groups of a graph.

@@ -26,6 +26,7 @@ use trees::{others_of, trees_of};
 
 mod flood;
 mod order;
+mod threads;
 mod trees;
 
 const NOTHING: u32 = u32::MAX;
@@ -258,7 +259,9 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
     assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
     let levels = analyse(graph, preorder, Storage::SideBySide).unwrap();
-    let fewest = fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge()).unwrap();
+    let fewest =
+        fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge(), &Gang::of(2))
+            .unwrap();
     assert!(fewest <= work.words.len());
     let mut level_of = vec![0; graph.edge_count()];
     for level in 0..levels.count() {
