@@ -80,7 +80,7 @@ struct Flood {
         if (measuring) {
             store_state(buffer);
             barrier.sync();
-            const bool damped = Run::OPTIONS && home.inputs != 0;
+            const bool damped = Run::OPTIONS && g.undamped;
             Watch watch = measure(block, n, !damped, measuring == SAMPLE_COMPARED);
             if (damped) {
                 // Beliefs are of what messages were before damping.
@@ -116,7 +116,7 @@ struct Flood {
         }
         if (block.loop.rule.kind == RULE_TOLERANCE) {
             // Beliefs of damped runs are of messages before damping, which those who send do not have.
-            return Run::OPTIONS && home.inputs == 0 ? run_sampled(findings, may_end, barrier) : 0;
+            return Run::OPTIONS && !block.g.undamped ? run_sampled(findings, may_end, barrier) : 0;
         }
         uint64_t passes = findings.passes_unmeasured(block.loop) & ~uint64_t(1);
         if (!may_end) {

@@ -5,8 +5,11 @@ mod common;
 
 use fastlbp::Error;
 use fastlbp::engine::device::{
-    check_device, device_count, device_info, device_memory, driver_version,
+    check_device, device_count, device_info, device_memory, driver_version, start_device,
 };
+use fastlbp::generate;
+use fastlbp::{Backend, BeliefPropagation, EngineOptions, RunRequest, Schedule, StopRule};
+use std::sync::Arc;
 
 /// The numbers of the devices; empty, reported as skipped, where CUDA cannot be used.
 fn devices() -> std::ops::Range<u32> {
@@ -42,9 +45,10 @@ fn a_device_that_is_not_there_is_named() {
         return;
     }
     for index in [devices.end, u32::MAX] {
-        let error = check_device(index).unwrap_err();
-        assert!(matches!(error, Error::OutOfRange(_)), "{error}");
-        assert!(error.to_string().contains(&format!("CUDA device {index}: there is no such")));
+        for error in [check_device(index).unwrap_err(), start_device(index).unwrap_err()] {
+            assert!(matches!(error, Error::OutOfRange(_)), "{error}");
+            assert!(error.to_string().contains(&format!("CUDA device {index}: there is no such")));
+        }
     }
 }
 
@@ -57,6 +61,33 @@ fn devices_compute_as_the_processor_does() {
         assert!(times.barrier > 0.0, "{times:?}");
         let clusters = device_info(index).unwrap().compute_capability >= (9, 0);
         assert_eq!(times.cluster_barrier.is_some(), clusters);
+    }
+}
+
+/// Sessions by both programs of devices, made by several threads while another one starts the device.
+#[test]
+fn sessions_are_made_while_a_device_is_started() {
+    for index in devices() {
+        let graph = Arc::new(generate::smartfl(20_000, 1).unwrap().graph);
+        let random = Schedule::SequentialRandom { seed: 1 };
+        let schedules = [Schedule::Parallel, Schedule::ForwardBackward, random];
+        let marginals = |schedule: &Schedule, backend| {
+            let options =
+                EngineOptions { backend, device: Some(index), ..EngineOptions::default() };
+            let mut session =
+                BeliefPropagation::new(graph.clone(), schedule.clone(), options).unwrap();
+            session.run(&RunRequest::new(StopRule::Iterations(3))).unwrap();
+            session.marginals().unwrap().iter().map(|p| p.to_bits()).collect::<Vec<_>>()
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(move || start_device(index).unwrap());
+            for schedule in schedules.iter().chain(&schedules) {
+                scope.spawn(|| {
+                    let ours = marginals(schedule, Backend::Cuda);
+                    assert!(ours == marginals(schedule, Backend::Cpu), "{}", schedule.name());
+                });
+            }
+        });
     }
 }
 

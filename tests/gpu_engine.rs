@@ -672,6 +672,45 @@ fn tables_of_two_variables() {
     }
 }
 
+/// Damped runs of graphs that are mostly tables of binary variables, so that some blocks have no other factors, or all.
+#[test]
+fn damped_runs_of_tables() {
+    on_cases(8, |choices, size, options| {
+        let variables = 3 + choices.below(1 + 5 * size);
+        let mut builder = FactorGraphBuilder::new();
+        builder
+            .add_variables(&(0..variables as u64).collect::<Vec<_>>(), &vec![2; variables])
+            .unwrap();
+        let tables = variables + choices.below(1 + 3 * variables);
+        let conjunctions = choices.below(4);
+        for number in 0..tables + conjunctions {
+            let first = choices.below(variables);
+            let scope = [first, (first + 1) % variables, (first + 2) % variables].map(|v| v as u64);
+            if number < conjunctions {
+                builder.add_and(scope[0], &scope[1..], 0.9, 0.1).unwrap();
+            } else {
+                let scope = &scope[..2 + choices.below(2)];
+                builder.add_table(scope, &choices.weights(1 << scope.len())).unwrap();
+            }
+        }
+        let graph = Arc::new(builder.build().unwrap());
+        let mut pair = Pair::new(&graph, &Schedule::Parallel, options)?;
+        for round in 0..3 {
+            let changes = random_changes(choices, &graph);
+            pair.both(|session| change_evidence(session, &changes));
+            let rule = random_rule(choices, &graph, 30);
+            let start = if round == 0 || choices.flag() { Start::Fresh } else { Start::Warm };
+            let damping = [0.0, 0.3, 0.5][choices.below(3)];
+            let is_tolerance = matches!(rule, StopRule::Tolerance { .. });
+            let rough_progress = is_tolerance && choices.flag();
+            let request =
+                RunRequest { start, damping, rough_progress, ..random_request(choices, rule) };
+            within(pair.run(&request), || format!("round {round}, {request:?}"))?.ok();
+        }
+        Ok(())
+    });
+}
+
 /// Tables of two variables, conjunctions of any number of literals and other factors, over variables of several states and
 /// binary ones, some of which are in more than eight factors, and some in more than 32.
 fn factors_of_several_states(choices: &mut Choices, size: usize, far: bool) -> Arc<FactorGraph> {
