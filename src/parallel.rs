@@ -50,9 +50,16 @@ pub(crate) fn computed<T: AllZero + Send>(
 pub(crate) fn all_parts<T: Send>(
     count: usize, gang: &Gang, part: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let mut parts = collected((0..count).map(|number| (number, None)))?;
-    gang.each(&mut parts, |(number, result)| *result = Some(part(*number)));
-    let mut all = room(count)?;
+    all_of(0..count, gang, |number| part(*number))
+}
+
+/// As [`all_parts`], each of an item.
+pub(crate) fn all_of<P: Send, T: Send>(
+    items: impl Iterator<Item = P>, gang: &Gang, part: impl Fn(&mut P) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut parts = collected(items.map(|item| (item, None)))?;
+    gang.each(&mut parts, |(item, result)| *result = Some(part(item)));
+    let mut all = room(parts.len())?;
     for (_, result) in parts {
         if let Some(result) = result {
             all.push(result?);
@@ -71,10 +78,12 @@ pub(crate) fn all_ranges<T: Send>(
 }
 
 /// The sum of `value(index)` for so many indices.
-pub(crate) fn sum(
-    count: usize, gang: &Gang, value: impl Fn(usize) -> usize + Sync,
-) -> Result<usize> {
-    Ok(all_ranges(count, gang, |range| Ok(range.map(&value).sum::<usize>()))?.into_iter().sum())
+pub(crate) fn sum(count: usize, gang: &Gang, value: impl Fn(usize) -> usize + Sync) -> usize {
+    let total = AtomicUsize::new(0);
+    for_ranges(count, gang, |range| {
+        total.fetch_add(range.map(&value).sum(), Ordering::Relaxed);
+    });
+    total.into_inner()
 }
 
 /// Words that several threads set, each word by one of them at most, or make smaller.
@@ -127,7 +136,7 @@ mod tests {
             assert!(words.iter().rev().enumerate().all(|(index, &word)| word == index as u32));
             let ranges = all_ranges(count, &gang, Ok).unwrap();
             assert!(ranges.into_iter().flatten().eq(0..count));
-            assert_eq!(sum(count, &gang, |index| index).unwrap(), (0..count).sum());
+            assert_eq!(sum(count, &gang, |index| index), (0..count).sum());
         }
     }
 

@@ -103,11 +103,9 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Outcome {
     let inference = inference(arguments)?;
     let conflicts = conflicts(arguments)?;
-    let threads = arguments.run.engine_options().thread_limit();
-    let early_start = match arguments.exact.exact {
-        true => None,
-        false => Some(EarlyStart::of(&arguments.run.engine_options())),
-    };
+    let engine_options = arguments.run.engine_options();
+    let threads = engine_options.thread_limit();
+    let early_start = (!arguments.exact.exact).then(|| EarlyStart::of(&engine_options));
     let (inputs, read) = timed(|| {
         let _activity = Activity::start("reading");
         let inputs = read_inputs(&arguments.inputs, conflicts, threads)?;

@@ -16,7 +16,6 @@ pub(super) fn start(
     if !Context::is_missing(device) {
         return Ok((Context::new(device)?, Plan::new(device, graph, schedule)?));
     }
-    device.check_capability()?;
     let kernels = expected_program(graph, schedule).map(ProgramKind::kernels);
     let (plan, context, image) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
     let tasks: [&(dyn Fn() + Sync); 3] = [

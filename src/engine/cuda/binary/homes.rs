@@ -5,11 +5,10 @@ use super::limits::{FEW, LARGE, OwnWarps};
 use crate::engine::cuda::interface::binary::TILE_ARITY;
 use crate::engine::limits::arities_with_own_warps;
 use crate::error::Result;
-use crate::memory::{Grow, collected, filled, room, zeroed};
+use crate::memory::{Grow, filled, room, zeroed};
 use crate::model::FactorGraph;
-use crate::parallel::{SharedWords, all_parts, all_ranges, computed, fill, sum};
+use crate::parallel::{SharedWords, all_ranges, computed, fill, sum};
 use crate::threads::Gang;
-use std::ops::Range;
 
 /// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
 const FEW_JOINED: usize = 2;
@@ -59,7 +58,7 @@ impl Homes {
         order: &mut OrderAlongVariables, gang: &Gang,
     ) -> Result<Option<Self>> {
         let own_warps = OwnWarps::new(graph);
-        let total = sum(graph.factor_count(), gang, |f| cost(own_warps, f))?;
+        let total = sum(graph.factor_count(), gang, |f| cost(own_warps, f));
         let of_all = total + arities_with_own_warps(graph).sum::<usize>();
         let blocks = blocks.min(of_all / edges_of_block).max(1);
         if blocks.saturating_mul(turns) > MOST_HOMES {
@@ -67,13 +66,13 @@ impl Homes {
         }
         let shape = [blocks, turns];
         let in_order = Self::in_order(own_warps, None, total, shape, gang)?;
-        let joined = in_order.joined_edges(graph, gang)?;
+        let joined = in_order.joined_edges(graph, gang);
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
         let order = order.of(graph)?;
         let along_variables = Self::in_order(own_warps, Some(order), total, shape, gang)?;
-        let better = along_variables.joined_edges(graph, gang)? < joined;
+        let better = along_variables.joined_edges(graph, gang) < joined;
         Ok(Some(if better { along_variables } else { in_order }))
     }
 
@@ -91,26 +90,23 @@ impl Homes {
         let graph = own_warps.graph;
         let homes = blocks * turns;
         let factor = |at: usize| order.map_or(at, |order| order[at] as usize);
-        let costs = all_ranges(graph.factor_count(), gang, |range| {
+        // What ranges of factors cost, and then what those before them do.
+        let mut parts = all_ranges(graph.factor_count(), gang, |range| {
             let cost = range.clone().map(|at| cost(own_warps, factor(at))).sum::<usize>();
             Ok((range, cost))
         })?;
-        let mut spent = 0;
-        let parts: Vec<(Range<usize>, usize)> =
-            collected(costs.into_iter().map(|(range, cost)| {
-                spent += cost;
-                (range, spent - cost)
-            }))?;
+        let mut before = 0;
+        for (_, spent) in &mut parts {
+            before += std::mem::replace(spent, before);
+        }
         let mut in_turn = zeroed(graph.factor_count())?;
         let home_in_turn = SharedWords::new(&mut in_turn);
-        all_parts(parts.len(), gang, |part| {
-            let (range, mut spent) = parts[part].clone();
+        gang.each(&mut parts, |(range, spent)| {
             for f in range.map(factor) {
-                home_in_turn.set(f, (spent * homes / total.max(1)).min(homes - 1) as u32);
-                spent += cost(own_warps, f);
+                home_in_turn.set(f, (*spent * homes / total.max(1)).min(homes - 1) as u32);
+                *spent += cost(own_warps, f);
             }
-            Ok(())
-        })?;
+        });
         let has_home = |f: usize| graph.arity(f) > 1 && !own_warps.has(f);
         // Those of one variable go where the others of that variable are: they cost nothing, and often come one after the
         // other, so that all would go to one home.
@@ -143,7 +139,7 @@ impl Homes {
     }
 
     /// How many edges there are whose messages leave homes.
-    fn joined_edges(&self, graph: &FactorGraph, gang: &Gang) -> Result<usize> {
+    fn joined_edges(&self, graph: &FactorGraph, gang: &Gang) -> usize {
         let is_shared = |v: usize| self.of_variable[v] == Home::Shared;
         let joined = |v: usize| if is_shared(v) { graph.degree(v) } else { 0 };
         sum(graph.variable_count(), gang, joined)

@@ -10,9 +10,9 @@ use super::level_words::{CHUNK, LEVEL_COEFFICIENTS, LEVEL_SLOTS};
 use crate::engine::cuda::interface::binary::LevelUnit;
 use crate::engine::limits::{MOST_LEVEL_WORDS, arities_with_own_warps};
 use crate::error::Result;
-use crate::memory::{Grow, collected, room, zeroed};
+use crate::memory::{Grow, room, zeroed};
 use crate::model::FactorGraph;
-use crate::parallel::all_parts;
+use crate::parallel::{all_of, all_parts};
 use crate::schedule::{Levels, Preorder, Storage, analyse};
 use crate::threads::Gang;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -162,18 +162,9 @@ fn groups_of_levels(
     }
     let mut items = all_parts(parts.len(), gang, |part| SortedItem::all_of(ranks, parts[part]))?;
     let mut rest = &mut items[..];
-    let mut of_levels = collected(parts_of_levels.into_iter().map(|count| {
-        let own = rest.split_off_mut(..count).unwrap_or_default();
-        (own, None)
-    }))?;
-    gang.each(&mut of_levels, |(parts, groups)| *groups = Some(Groups::new(ranks, parts, warps)));
-    let mut all = room(of_levels.len())?;
-    for (_, groups) in of_levels {
-        if let Some(groups) = groups {
-            all.push(groups?);
-        }
-    }
-    Ok(all)
+    let of_levels =
+        parts_of_levels.into_iter().map(|count| rest.split_off_mut(..count).unwrap_or_default());
+    all_of(of_levels, gang, |parts| Groups::new(ranks, parts, warps))
 }
 
 /// Most groups whose units a thread makes at a time: a level may have most groups of a graph.

@@ -125,32 +125,31 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// The address of a copy that stays.
-    fn load<T: Element, A: From<u64>>(&mut self, content: &[T]) -> Result<A> {
-        let buffer = DeviceBuffer::from_slice(self.queue, content)?;
+    /// The address of a buffer that stays.
+    fn keep<T: Element>(&mut self, buffer: DeviceBuffer<T>) -> Result<u64> {
         let address = *buffer.address();
         self.kept.try_room(1)?;
         self.kept.push(boxed(buffer)?);
-        Ok(address.into())
+        Ok(address)
+    }
+
+    /// The address of a copy that stays.
+    fn load<T: Element, A: From<u64>>(&mut self, content: &[T]) -> Result<A> {
+        let buffer = DeviceBuffer::from_slice(self.queue, content)?;
+        Ok(self.keep(buffer)?.into())
     }
 
     /// The address of room for so many that stays.
     fn reserve<T: Element>(&mut self, count: usize) -> Result<u64> {
         let buffer = DeviceBuffer::<T>::new(self.queue.current, count)?;
-        let address = *buffer.address();
-        self.kept.try_room(1)?;
-        self.kept.push(boxed(buffer)?);
-        Ok(address)
+        self.keep(buffer)
     }
 
     /// The address of so many words with these bits that stay.
     fn repeat(&mut self, fill: &Kernel, count: usize, bits: u64) -> Result<u64> {
         let buffer = DeviceBuffer::<u64>::new(self.queue.current, count)?;
         fill_buffer(self.queue, fill, FILL_BLOCKS, &buffer, bits)?;
-        let address = *buffer.address();
-        self.kept.try_room(1)?;
-        self.kept.push(boxed(buffer)?);
-        Ok(address)
+        self.keep(buffer)
     }
 
     /// What homes have where all messages are sent at once, and how to launch blocks that have so much shared memory.

@@ -106,7 +106,6 @@ impl MachinePlan {
         };
         let bytes = shares.scratch(shape.by_levels.then_some(&work.prepared), is_pair);
         let constants = shares.constants()?;
-        drop(level_factors);
         let work = TaskLists { pairs, ..work };
         Ok(Self { factors, work, constants, bytes })
     }
