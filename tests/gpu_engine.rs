@@ -893,9 +893,9 @@ fn high_degree_variables_of_levels() {
 
 /// Conjunctions that share two variables of several pieces of messages, one or both of them, beside some of fewer factors; with
 /// priors among their factors, and deterministic factors.
-fn stars_of_conjunctions(choices: &mut Choices) -> Arc<FactorGraph> {
+fn stars_of_conjunctions(choices: &mut Choices, children: u64) -> Arc<FactorGraph> {
     let mut builder = FactorGraphBuilder::new();
-    for child in 0..560 {
+    for child in 0..children {
         let own = 20 + child;
         let (first, second) = (choices.probability(), choices.probability());
         let certain = if child % 40 == 7 { (1.0, 0.0) } else { (first, second) };
@@ -917,16 +917,63 @@ fn stars_of_conjunctions(choices: &mut Choices) -> Arc<FactorGraph> {
     Arc::new(builder.build().unwrap())
 }
 
+/// Conjunctions that share one variable each of two, with messages to it that are near one, that are far from it, and deterministic
+/// ones, of which some disagree if the first and the last child of both kinds are observed.
+fn simple_stars(choices: &mut Choices, children: u64) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    for child in 0..children {
+        let (own, shared) = (20 + child, child % 4 / 3);
+        let (first, second) = (choices.probability(), choices.probability());
+        match child % 5 {
+            _ if child % 50 < 4 => builder.add_and(own, &[shared], 1.0, 0.0).unwrap(),
+            // So that not all is there at once by SEQFIX.
+            _ if child % 50 == 4 => builder.add_and(own, &[shared, 5], first, second).unwrap(),
+            0 => builder.add_and(own, &[shared], first, second).unwrap(),
+            1 => builder.add_and(shared, &[own], first, second).unwrap(),
+            2 => builder.add_or(own, &[shared], first, second).unwrap(),
+            // What it says is passed on nearly as it is.
+            3 => builder.add_and(shared, &[own], 1.0 - 1e-40, 1e-40).unwrap(),
+            _ => builder.add_or(shared, &[own], first, second).unwrap(),
+        }
+        let prior = match child % 7 {
+            0 => choices.probability(),
+            1 => 1e-30,
+            2 => 1.0 - 1e-14,
+            _ => continue,
+        };
+        builder.add_prior(own, prior).unwrap();
+    }
+    Arc::new(builder.build().unwrap())
+}
+
 /// Variables of several pieces of messages by levels, whose products are read in versions: of all messages, of none, and of some.
 #[test]
 fn versions_of_pieces_by_levels() {
     let Some(options) = tested() else { return };
+    check_stars(stars_of_conjunctions, 560, 257, options);
+    check_stars(simple_stars, 1200, 257, options);
+}
+
+/// Variables whose messages to several factors are computed at once: on a device of few warps, as graphs of up to 1,024 edges have,
+/// those of few pieces, too.
+#[test]
+fn messages_to_several_factors_by_levels() {
+    let Some(options) = tested() else { return };
+    check_stars(stars_of_conjunctions, 280, 100, options);
+    check_stars(simple_stars, 330, 60, options);
+}
+
+/// Stars of so many children by many schedules, with evidence of all kinds. The first two variables have so many factors at least.
+fn check_stars(
+    graphs: fn(&mut Choices, u64) -> Arc<FactorGraph>, children: u64, least: usize,
+    options: EngineOptions,
+) {
     for (seed, rarity) in [(1, 1000), (2, 6)] {
         let numbers = numbers(seed, 10_000);
         let mut choices = Choices::new(&numbers, rarity);
-        let graph = stars_of_conjunctions(&mut choices);
+        let graph = graphs(&mut choices, children);
         let degrees = [0, 1].map(|label| graph.degree(graph.variable_of_label(label).unwrap()));
-        assert!(degrees.iter().all(|&degree| degree > 256), "{degrees:?} factors");
+        assert!(degrees.iter().all(|&degree| degree >= least), "{degrees:?} factors");
         let edges = graph.edge_count() as u64;
         let ranks: [fn(u64, u64) -> u64; 3] = [
             |edge, edges| 12 * edge / edges,
@@ -942,17 +989,17 @@ fn versions_of_pieces_by_levels() {
             Schedule::SequentialFixed,
             Schedule::ForwardBackward,
         ];
-        // Emulated devices take long: they have one of those with few levels.
+        // Emulated devices take long: of large graphs, they have one of those with few levels.
         let all = custom.into_iter().chain(named);
         let chosen: Vec<Schedule> = match std::env::var_os("FAKE_CUDA") {
-            Some(_) => all.skip(seed as usize).take(1).collect(),
-            None => all.collect(),
+            Some(_) if edges > 1024 => all.skip(seed as usize).take(1).collect(),
+            _ => all.collect(),
         };
         for schedule in chosen {
             let mut pair = Pair::new(&graph, &schedule, options).unwrap();
             let what = format!("seed {seed}, {}", schedule.name());
             sums_and_maxima(&mut pair, [3, 2], &what);
-            for (label, state) in [(21, 1), (2, 0), (0, 1)] {
+            for (label, state) in [(21, 1), (70, 0), (0, 1)] {
                 let v = graph.variable_of_label(label).unwrap();
                 pair.both(|session| session.observe(v, state).unwrap());
             }
@@ -964,7 +1011,14 @@ fn versions_of_pieces_by_levels() {
             };
             let request = RunRequest { start: Start::Warm, ..RunRequest::new(bingo) };
             under_both_policies(&mut pair, &request, &what);
-            under_both_policies(&mut pair, &RunRequest::new(StopRule::Iterations(3)), &what);
+            // The likelihoods of the first variable agree with its messages, or do not.
+            for weights in [[0.2, 0.7], [0.0, 0.4], [1e-290, 1.0]] {
+                for label in [0, 1, 5] {
+                    let v = graph.variable_of_label(label).unwrap();
+                    pair.both(|session| session.set_likelihood(v, &weights).unwrap());
+                }
+                under_both_policies(&mut pair, &RunRequest::new(StopRule::Iterations(3)), &what);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "binary_level_bodies.cuh"
+#include "binary_level_messages.cuh"
 #include "binary_own_warps.cuh"
 
 namespace fastlbp {
@@ -15,8 +16,8 @@ namespace fastlbp {
 /// input; `second` (the word level_want); and what it reads in two rounds. What it reads in more follows, four rounds to a chunk;
 /// then a chunk for each round of hubs, and some for each hub in pieces: see HubWords. A thread without an input has
 /// one that is certain and not sent; who has nothing to read reads a one. Some units are the product of a piece of a hub: their
-/// only chunk has HubWords, or a version of a part for each thread. Those of factors with warps of their own have a last chunk of
-/// NodeWords.
+/// only chunk has HubWords, or a version of a part for each thread. Others are what hubs send to several factors: their first chunk has
+/// MessageWords. Those of factors with warps of their own have a last chunk of NodeWords.
 struct LevelUnit : LevelUnitData {
     /// Rounds in which threads read a message each, of variables with up to four.
     __device__ __forceinline__ uint32_t rounds() const { return unit_shape_rounds(shape); }
@@ -31,6 +32,8 @@ struct LevelUnit : LevelUnitData {
     __device__ __forceinline__ uint32_t range() const { return unit_shape_range(shape) << 2; }
     /// Whether it is no factors, but the product of a piece of a hub.
     __device__ __forceinline__ bool multiplies() const { return unit_shape_multiplies(shape); }
+    /// Whether it is no factors, but what hubs send to several.
+    __device__ __forceinline__ bool is_of_variables() const { return unit_shape_variables(shape); }
     /// Whether it is of a factor with warps of its own.
     __device__ __forceinline__ bool is_of_node() const { return unit_shape_node(shape); }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
@@ -46,12 +49,6 @@ struct LevelUnit : LevelUnitData {
                (is_certain_half(high) && this->range() != 0);
     }
 };
-
-/// What is found in a pass, for each warp of a block.
-__device__ __forceinline__ Tally *&tally_of_pass() {
-    __shared__ Tally *all[LEVEL_THREADS / 32];
-    return all[threadIdx.x / 32];
-}
 
 /// Stores what a message is before damping, and gives what it is then.
 __device__ __noinline__ inline Packed damp_message(const Places &places, uint32_t slot, Packed message, Packed old) {
@@ -669,6 +666,27 @@ struct LevelWork {
         }
     }
 
+    /// A unit that is not sent the usual way. Returns whether it is unusual for its kind.
+    static __device__ __noinline__ bool send_otherwise(LevelWork work, LevelUnit unit, uint4 words, HubWords hub,
+                                                       bool was_unusual) {
+        if (unit.multiplies()) {
+            multiply(work, words);
+            return false;
+        }
+        if (unit.is_of_variables()) {
+            const MessageWords of_thread(words);
+            const uint4 *const versions =
+                unit.giants() > 0 ? shared_block().g.level_words + unit.first_hub() * 32 : nullptr;
+            const bool sent = !was_unusual && send_messages(work.places, of_thread, hub, versions, OPTIONS);
+            if (!sent) {
+                send_any_messages(work.places, of_thread, hub, versions, OPTIONS);
+            }
+            return !sent;
+        }
+        send_any(work, unit, words);
+        return true;
+    }
+
     /// All messages of a warp; what comes next is read ahead.
     __device__ __forceinline__ void send_all(const LevelQueue &queue) const {
         const uint32_t begin = queue.begin, end = queue.end;
@@ -686,13 +704,11 @@ struct LevelWork {
             const bool was_unusual = (unusual & bit) != 0;
             LevelAhead ahead;
             const bool sent = unit.is_usual() && !was_unusual && send(lane, unit, words, hub, next, at, ahead);
-            if (unit.multiplies()) {
+            if (!sent) {
                 ahead = LevelAhead(g, queue, next, at, lane);
-                multiply(*this, words);
-            } else if (!sent) {
-                ahead = LevelAhead(g, queue, next, at, lane);
-                send_any(*this, unit, words);
-                note_unusual(unusual, bit, lane);
+                if (send_otherwise(*this, unit, words, hub, was_unusual)) {
+                    note_unusual(unusual, bit, lane);
+                }
             }
             if (++at == end) {
                 return;

@@ -11,6 +11,12 @@
 
 namespace fastlbp {
 
+/// What is found in a pass, for each warp of a block.
+__device__ __forceinline__ Tally *&tally_of_pass() {
+    __shared__ Tally *all[LEVEL_THREADS / 32];
+    return all[threadIdx.x / 32];
+}
+
 /// Words of a unit, which are read once in a pass.
 __device__ __forceinline__ uint4 load_words(const uint4 *at) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

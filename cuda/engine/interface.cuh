@@ -441,6 +441,14 @@ constexpr uint32_t VERSION_NEW = 0x80000000;
 /// There is none, of the own one and of those that are not there.
 constexpr uint32_t VERSION_NONE = 0xffffffff;
 
+/// What a thread sends of a hub to several factors: a bit for each of the eight messages that it reads, whether a message is sent to
+/// its slot; and whether it is new for messages to earlier slots.
+constexpr uint32_t LEVEL_MESSAGE_SENT_MASK = 0xff;
+#define level_message_sent(word) ((word) & LEVEL_MESSAGE_SENT_MASK)
+constexpr uint32_t LEVEL_MESSAGE_NEWS_SHIFT = 8;
+constexpr uint32_t LEVEL_MESSAGE_NEWS_MASK = 0xff00;
+#define level_message_news(word) ((word) >> LEVEL_MESSAGE_NEWS_SHIFT & 0xff)
+
 /// `LevelUnit::shape`.
 /// Rounds in which threads read a message each, of variables with up to four.
 constexpr uint32_t UNIT_SHAPE_ROUNDS_MASK = 0x7;
@@ -455,6 +463,9 @@ constexpr uint32_t UNIT_SHAPE_MULTIPLIES = 0x40;
 /// Whether it is of a factor with warps of its own, or of several small tables.
 constexpr uint32_t UNIT_SHAPE_NODE = 0x80;
 #define unit_shape_node(word) (((word) & UNIT_SHAPE_NODE) != 0)
+/// Whether it is no factors, but what hubs send to several.
+constexpr uint32_t UNIT_SHAPE_VARIABLES = 0x100;
+#define unit_shape_variables(word) (((word) & UNIT_SHAPE_VARIABLES) != 0)
 /// Logarithm of the number of threads of each factor, less 2.
 constexpr uint32_t UNIT_SHAPE_LEVELS_SHIFT = 9;
 constexpr uint32_t UNIT_SHAPE_LEVELS_MASK = 0x600;

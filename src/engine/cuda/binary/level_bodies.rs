@@ -1,6 +1,7 @@
 //! Factors with warps of their own by levels: conjunctions of more than 32 variables, as trees of nodes, and such that are no
 //! conjunctions. See cuda/engine/binary_level_bodies.cuh.
 
+use super::level_messages::Reads;
 use super::level_ranks::Ranks;
 use super::level_units::{Input, Unit};
 use super::level_versions::Versions;
@@ -81,7 +82,7 @@ pub(super) fn items_with_own_warps(
 /// The trees of large factors, whose nodes are numbered.
 pub(super) struct Trees<'a> {
     versions: &'a Versions<'a>,
-    ranks: &'a Ranks<'a>,
+    reads: &'a Reads<'a>,
     coefficients: &'a [HornCoefficients],
     /// Number of warps of a launch.
     warps: usize,
@@ -99,10 +100,10 @@ struct Tree<'a> {
 
 impl<'a> Trees<'a> {
     pub(super) fn new(
-        versions: &'a Versions<'a>, ranks: &'a Ranks<'a>, coefficients: &'a [HornCoefficients],
+        versions: &'a Versions<'a>, reads: &'a Reads<'a>, coefficients: &'a [HornCoefficients],
         warps: usize,
     ) -> Self {
-        Self { versions, ranks, coefficients, warps, nodes: AtomicU32::new(0) }
+        Self { versions, reads, coefficients, warps, nodes: AtomicU32::new(0) }
     }
 
     /// Number of nodes of the units that have been made.
@@ -116,8 +117,8 @@ impl<'a> Trees<'a> {
         let mut by_step: Vec<Vec<Unit>> = Vec::new();
         let (mut whole, mut tables) = (Vec::new(), Vec::new());
         for item in items {
-            if let Some(number) = self.ranks.layout.other_factor(item.factor) {
-                match is_small_table(self.ranks.graph, item.factor as usize) {
+            if let Some(number) = self.reads.ranks.layout.other_factor(item.factor) {
+                match is_small_table(self.reads.ranks.graph, item.factor as usize) {
                     true => tables.try_push((item, number))?,
                     false => {
                         let only = [(item, number)];
@@ -154,7 +155,7 @@ impl<'a> Trees<'a> {
 
     fn tree<'i>(&self, item: &'i ItemOfFactor, level: u32) -> Result<Tree<'i>> {
         let f = item.factor as usize;
-        let graph = self.ranks.graph;
+        let graph = self.reads.ranks.graph;
         let mut counts = vec_of_one((graph.arity(f) - 1).div_ceil(WARP))?;
         while let Some(&last) = counts.last()
             && last > WARP
@@ -175,14 +176,14 @@ impl<'a> Trees<'a> {
     fn others(
         &self, items: &[(&ItemOfFactor, u32)], level: u32, threads: usize, kind: u32,
     ) -> Result<Unit> {
-        let arity = |item: &ItemOfFactor| self.ranks.graph.arity(item.factor as usize);
+        let arity = |item: &ItemOfFactor| self.reads.ranks.graph.arity(item.factor as usize);
         let inputs = items.iter().enumerate().flat_map(|(at, &(item, _))| {
             let tree = Tree { item, level, head: 0, heights: Vec::new() };
             (0..arity(item)).map(move |position| {
                 self.input(&tree, at * threads + position, position, false, true)
             })
         });
-        let mut unit = Unit::of_inputs(self.versions, self.ranks, inputs, level, 0)?;
+        let mut unit = Unit::of_inputs(self.versions, self.reads, inputs, level, 0)?;
         unit.shape |= unit_shape::NODE.mask();
         let words = |lane: usize| match items.get(lane / threads) {
             Some(&(item, number)) if lane % threads < arity(item) => (lane as u32, number),
@@ -241,7 +242,7 @@ impl<'a> Trees<'a> {
     fn leaf(&self, tree: &Tree<'_>, leaf: usize, kind: u32) -> Result<Unit> {
         let item = tree.item;
         let f = item.factor as usize;
-        let graph = self.ranks.graph;
+        let graph = self.reads.ranks.graph;
         let literals = leaf * WARP..((leaf + 1) * WARP).min(graph.arity(f) - 1);
         let signs = graph.conjunction_parameter(f).map(|parameter| &self.coefficients[parameter]);
         let count = literals.len();
@@ -276,13 +277,13 @@ impl<'a> Trees<'a> {
 
     fn unit(&self, tree: &Tree<'_>, inputs: impl Iterator<Item = Input>) -> Result<Unit> {
         let number = self.coefficients_of(tree);
-        let mut unit = Unit::of_inputs(self.versions, self.ranks, inputs, tree.level, number)?;
+        let mut unit = Unit::of_inputs(self.versions, self.reads, inputs, tree.level, number)?;
         unit.shape |= unit_shape::NODE.mask();
         Ok(unit)
     }
 
     fn coefficients_of(&self, tree: &Tree<'_>) -> u32 {
-        self.ranks.layout.coefficients_of[tree.item.factor as usize]
+        self.reads.ranks.layout.coefficients_of[tree.item.factor as usize]
     }
 
     /// What a thread has of an edge, along which it sends if that is to be sent and `sends`.
@@ -290,13 +291,13 @@ impl<'a> Trees<'a> {
         &self, tree: &Tree<'_>, lane: usize, position: usize, is_negated: bool, sends: bool,
     ) -> Input {
         let ItemOfFactor { factor, rank, ref sent } = *tree.item;
-        let edge = self.ranks.graph.factor_edges(factor as usize).start + position;
+        let edge = self.reads.ranks.graph.factor_edges(factor as usize).start + position;
         let is_sent = sent.binary_search(&(position as u32)).is_ok();
         let flags = level_want::SENT.flag(is_sent && sends)
             | level_want::NEGATED.flag(is_negated)
             | level_want::COEFFICIENTS.put(self.coefficients_of(tree));
         // The only edge that is sent does not need its own input, which may come later.
-        let is_read = self.ranks.is_read(edge) && !(is_sent && sent.len() == 1);
+        let is_read = self.reads.ranks.is_read(edge) && !(is_sent && sent.len() == 1);
         Input { lane, edge, rank, flags, is_read }
     }
 }

@@ -45,10 +45,10 @@ pub(super) struct Ranks<'a> {
     pub graph: &'a FactorGraph,
     pub layout: &'a Layout,
     /// By edge, its level, or [`NEVER`] where its message is the same in each iteration, and its rank: what is looked up most.
-    levels_and_ranks: Vec<(u32, u32)>,
+    pub levels_and_ranks: Vec<(u32, u32)>,
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
-    /// By variable: see [`Ranks::width`].
+    /// By variable: see [`Ranks::width_of`].
     widths: Vec<u32>,
     /// After how many levels the next iteration follows.
     period: i64,
@@ -161,9 +161,14 @@ impl<'a> Ranks<'a> {
         (Last::default(), when(latest))
     }
 
-    /// The number of threads that read what the variable of this edge sends: one for each slot, but one of two.
-    pub(super) fn width(&self, edge: usize) -> usize {
-        self.widths[self.graph.edge_variables()[edge] as usize] as usize
+    /// The number of threads that read what a variable sends: one for each slot, but one of two.
+    pub(super) fn width_of(&self, variable: usize) -> usize {
+        self.widths[variable] as usize
+    }
+
+    /// Whether ranks rise along the slots of a variable.
+    pub(super) fn is_rising(&self, variable: usize) -> bool {
+        self.rising[variable]
     }
 
     /// What an item reads, by the positions of its factor, the head's first.

@@ -1,9 +1,10 @@
 //! Which factors a warp takes together by levels, and the words of each such unit.
 
 use super::layout::Layout;
+use super::level_messages::Reads;
 use super::level_ranks::{Item, Last, Ranks};
 use super::level_versions::{Version, Versions};
-use super::level_words::{ABSENT, CHUNK, thread_levels};
+use super::level_words::{ABSENT, CHUNK, READS_SOFT, thread_levels};
 use super::limits::{FEW, WARP};
 use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
 use crate::engine::cuda::interface::words::{
@@ -30,6 +31,8 @@ struct Read {
     number: usize,
     /// The number of threads that read the variable's messages; more than a warp's for hubs.
     width: usize,
+    /// Where it is if it is computed for several.
+    place: Option<u32>,
     edge: usize,
     lane: usize,
     rank: u32,
@@ -64,10 +67,10 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    fn new(ranks: &Ranks<'_>, item: &Item) -> Self {
+    fn new(reads: &Reads<'_>, item: &Item, level: u32) -> Self {
         let mut threads = Self::default();
-        for (_, edge) in ranks.reads(item) {
-            match ranks.width(edge) {
+        for (_, edge) in reads.ranks.reads(item) {
+            match reads.width(edge, item.rank, level) {
                 width if width <= FEW => threads.of_rounds += width,
                 width => threads.of_hubs += width / THREAD_LEAVES as usize,
             }
@@ -90,9 +93,9 @@ pub(super) struct SortedItem {
 }
 
 impl SortedItem {
-    fn new(ranks: &Ranks<'_>, item: Item) -> Self {
-        let threads = Threads::new(ranks, &item);
-        let levels = thread_levels(ranks.graph.arity(item.factor as usize));
+    fn new(reads: &Reads<'_>, item: Item, level: u32) -> Self {
+        let threads = Threads::new(reads, &item, level);
+        let levels = thread_levels(reads.ranks.graph.arity(item.factor as usize));
         Self { threads, levels: if threads.can_share() { levels } else { 0 }, item }
     }
 
@@ -103,9 +106,9 @@ impl SortedItem {
     }
 
     /// The items of some edges of a level, with numbers among these.
-    pub(super) fn all_of(ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Self>> {
-        let items = items_of(ranks, edges)?.into_iter();
-        collected(items.map(|item| Self::new(ranks, item)))
+    pub(super) fn all_of(reads: &Reads<'_>, edges: &[u32], level: u32) -> Result<Vec<Self>> {
+        let items = items_of(reads.ranks, edges)?.into_iter();
+        collected(items.map(|item| Self::new(reads, item, level)))
     }
 }
 
@@ -168,11 +171,11 @@ impl Groups {
 
     /// The units of some of the groups.
     pub(super) fn units(
-        &self, versions: &Versions<'_>, ranks: &Ranks<'_>, level: u32, numbers: Range<usize>,
+        &self, versions: &Versions<'_>, reads: &Reads<'_>, level: u32, numbers: Range<usize>,
     ) -> Result<Vec<Unit>> {
         let mut units = room(numbers.len())?;
         for number in numbers {
-            units.push(Unit::new(versions, ranks, self.items(number), level)?);
+            units.push(Unit::new(versions, reads, self.items(number), level)?);
         }
         Ok(units)
     }
@@ -180,7 +183,8 @@ impl Groups {
 
 impl Unit {
     /// Factors on as many threads each.
-    fn new(versions: &Versions<'_>, ranks: &Ranks<'_>, items: &[Item], level: u32) -> Result<Self> {
+    fn new(versions: &Versions<'_>, reads: &Reads<'_>, items: &[Item], level: u32) -> Result<Self> {
+        let ranks = reads.ranks;
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
         let most = items.iter().map(arity).max().unwrap_or(2);
@@ -192,17 +196,17 @@ impl Unit {
             let item = items.get(lane >> levels).unwrap_or(&items[0]);
             unit.set_absent(lane, coefficients(item));
         }
-        let mut reads = Vec::new();
+        let mut read = Vec::new();
         for (number, item) in items.iter().enumerate() {
             let first = number << levels;
             let lane = |at| if at == 0 { first + (1 << levels) - 1 } else { first + at - 1 };
             for (at, edge) in Layout::edges_head_first(graph, item.factor as usize).enumerate() {
                 let (flags, is_read) = (ranks.flags(item, at), ranks.is_read_by(item, at, edge));
                 let input = Input { lane: lane(at), edge, rank: item.rank, flags, is_read };
-                unit.add_input(ranks, &input, level, &mut reads)?;
+                unit.add_input(reads, &input, level, &mut read)?;
             }
         }
-        unit.place_all(versions, ranks, reads)?;
+        unit.place_all(versions, ranks, read)?;
         let is_in_f64_range =
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
         let plain = items.iter().all(is_in_f64_range);
@@ -213,17 +217,18 @@ impl Unit {
 
     /// What threads have these inputs, of factors with coefficients of this number.
     pub(super) fn of_inputs(
-        versions: &Versions<'_>, ranks: &Ranks<'_>, inputs: impl Iterator<Item = Input>,
+        versions: &Versions<'_>, reads: &Reads<'_>, inputs: impl Iterator<Item = Input>,
         level: u32, coefficients: u32,
     ) -> Result<Self> {
+        let ranks = reads.ranks;
         let mut unit = Self::default();
         unit.words.try_resize(CHUNK, ranks.nothing())?;
         (0..WARP).for_each(|lane| unit.set_absent(lane, coefficients));
-        let mut reads = Vec::new();
+        let mut read = Vec::new();
         for input in inputs {
-            unit.add_input(ranks, &input, level, &mut reads)?;
+            unit.add_input(reads, &input, level, &mut read)?;
         }
-        unit.place_all(versions, ranks, reads)?;
+        unit.place_all(versions, ranks, read)?;
         Ok(unit)
     }
 
@@ -235,18 +240,24 @@ impl Unit {
 
     /// Tells a thread which input it has; notes what is to be read for it.
     fn add_input(
-        &mut self, ranks: &Ranks<'_>, input: &Input, level: u32, reads: &mut Vec<Read>,
+        &mut self, reads: &Reads<'_>, input: &Input, level: u32, read: &mut Vec<Read>,
     ) -> Result<()> {
+        let ranks = reads.ranks;
         let Input { lane, edge, rank, flags, is_read } = *input;
         let word = Source::None.word(ranks.layout.slot_of_edge[edge]);
         self.words[4 * lane] = word;
         self.words[4 * lane + 1] = flags;
-        self.inputs.try_push((4 * lane as u32, edge as u32))?;
+        let place = if is_read { reads.messages.place(edge, rank, level) } else { None };
+        let has_soft = if place.is_some() { READS_SOFT } else { 0 };
+        self.inputs.try_push(((4 * lane as u32) | has_soft, edge as u32))?;
         if is_read {
-            let (last, when) = ranks.last(edge, rank, level);
+            let (last, when) = match place {
+                Some(_) => (Last::default(), i64::from(level)),
+                None => ranks.last(edge, rank, level),
+            };
             self.words[4 * lane] = Source::Read.in_word(word) | level_input::LAST.put(last.away);
-            let (number, width) = (reads.len(), ranks.width(edge));
-            reads.try_push(Read { number, width, edge, lane, rank, last, when })?;
+            let (number, width) = (read.len(), reads.width(edge, rank, level));
+            read.try_push(Read { number, width, place, edge, lane, rank, last, when })?;
         }
         Ok(())
     }
@@ -308,11 +319,13 @@ impl Unit {
     /// Tells all threads what they read and where they find what they want. Returns the number of rounds.
     fn place(&mut self, ranks: &Ranks<'_>, reads: &[Read]) -> Result<usize> {
         let mut at = 0;
-        for &Read { width, edge, lane, rank, last, .. } in reads {
+        for &Read { width, place, edge, lane, rank, last, .. } in reads {
             let variable = ranks.graph.edge_variables()[edge] as usize;
             let (first, own) = (ranks.layout.slots_of(variable).0, ranks.layout.slot_of_edge[edge]);
             let mut source = at;
-            let slots = if width == 1 {
+            let slots = if let Some(place) = place {
+                place..place + 1
+            } else if width == 1 {
                 own ^ 1..(own ^ 1) + 1
             } else {
                 source += (own - first) as usize;
@@ -320,7 +333,8 @@ impl Unit {
             };
             for (thread, slot) in (at..).zip(slots) {
                 let is_last = last.away != 0 && slot ^ own == last.away;
-                let leaf = match ranks.is_new(edge, slot, rank) {
+                let is_new = || ranks.is_new(edge, slot, rank);
+                let leaf = match if place.is_some() { Some(true) } else { is_new() } {
                     None => ranks.nothing(),
                     Some(is_new) => slot | leaf::NEW.flag(is_new) | leaf::LAST.flag(is_last),
                 };

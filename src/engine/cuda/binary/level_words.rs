@@ -3,11 +3,15 @@
 use super::limits::WARP;
 use crate::engine::cuda::interface::binary::{Source, THREAD_LEAVES, WARP_LEAVES};
 use crate::engine::cuda::interface::words::{input, level_input, level_want};
+use crate::engine::limits::MOST_LEVEL_WORDS;
 
 /// By levels, slots are below this.
 pub(super) const LEVEL_SLOTS: usize = level_input::SLOT.largest() as usize + 1;
 /// By levels, there are no more coefficients than this.
 pub(super) const LEVEL_COEFFICIENTS: usize = level_want::COEFFICIENTS.largest() as usize + 1;
+/// In the place of an input: soft evidence of its variable is in the message that it reads, and the word does not tell of it.
+pub(super) const READS_SOFT: u32 = 1 << 31;
+const _: () = assert!(MOST_LEVEL_WORDS < READS_SOFT as usize);
 /// Words of a chunk: four of each thread.
 pub(super) const CHUNK: usize = 4 * WARP;
 /// What threads without an input have: one that is certain. They are not sent.

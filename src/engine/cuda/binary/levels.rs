@@ -3,6 +3,8 @@
 use super::layout::Layout;
 use super::level_bodies::{Trees, items_with_own_warps};
 use super::level_bound::fewest_words;
+use super::level_message_units::units_of_variables;
+use super::level_messages::Reads;
 use super::level_ranks::Ranks;
 use super::level_units::{Groups, SortedItem, Unit};
 use super::level_versions::{FirstVersions, Versions};
@@ -26,9 +28,11 @@ pub(super) struct LevelWork {
     /// Products of pieces of high-degree variables: their number, and those that the first iteration reads.
     pub products: usize,
     pub first_versions: FirstVersions,
+    /// Number of messages from variables that are computed for several factors.
+    pub variable_messages: usize,
     /// Number of nodes of large factors.
     pub nodes: usize,
-    /// The places of inputs with their edges.
+    /// The places of inputs with their edges; with [`READS_SOFT`](super::level_words::READS_SOFT).
     pub places: Vec<(u32, u32)>,
 }
 
@@ -42,25 +46,24 @@ impl LevelWork {
             return Ok(None);
         }
         let levels = analyse(graph, preorder, Storage::SideBySide)?;
-        let words =
-            { fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge(), gang) }?;
-        if words > MOST_LEVEL_WORDS {
-            return Ok(None);
-        }
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
         let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
+        let reads = Reads::new(&ranks, [levels.count(), count], gang)?;
+        if fewest_words(&reads, gang)? > MOST_LEVEL_WORDS {
+            return Ok(None);
+        }
         let versions = &Versions::new(&ranks)?;
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
-        let groups = groups_of_levels(&ranks, &levels, count, gang)?;
-        let Some(mut of_levels) = units_of(versions, &ranks, &groups, gang)? else {
+        let groups = groups_of_levels(&reads, &levels, count, gang)?;
+        let Some(mut of_levels) = units_of(versions, &reads, &groups, gang)? else {
             return Ok(None);
         };
         let mut nodes = 0;
         if arities_with_own_warps(graph).next().is_some() {
             let coefficients = graph.coefficients()?;
-            let trees = Trees::new(versions, &ranks, &coefficients, count);
+            let trees = Trees::new(versions, &reads, &coefficients, count);
             let of_nodes = all_parts(levels.count(), gang, |level| {
                 let items = items_with_own_warps(graph, &ranks, levels.edges(level))?;
                 trees.units_of(&items, level as u32)
@@ -70,6 +73,7 @@ impl LevelWork {
             }
             nodes = trees.count();
         }
+        let of_variables = units_of_variables(&reads, versions, count, gang)?;
         // Behind what they multiply, and before those that read them.
         let mut before_levels = Vec::new();
         for version in versions.all_read()? {
@@ -79,6 +83,14 @@ impl LevelWork {
                 None => &mut before_levels,
             };
             of_level.try_push(unit)?;
+        }
+        for (level, mut units) in of_variables {
+            let of_level = match level {
+                Some(level) => &mut of_levels[level as usize],
+                None => &mut before_levels,
+            };
+            of_level.try_room(units.len())?;
+            of_level.append(&mut units);
         }
         let of_all = || before_levels.iter().chain(of_levels.iter().flatten());
         let words = of_all().map(|unit| unit.words.len()).sum();
@@ -96,6 +108,7 @@ impl LevelWork {
             starts: room(all.len() + 1)?,
             words: zeroed(words)?,
             products: versions.places(),
+            variable_messages: reads.messages.messages.len(),
             first_versions: versions.first()?,
             nodes,
             places: zeroed(all.iter().flatten().map(|unit| unit.inputs.len()).sum())?,
@@ -142,10 +155,10 @@ const EDGES_AT_ONCE: usize = 1 << 12;
 
 /// The groups of each level, for so many warps.
 fn groups_of_levels(
-    ranks: &Ranks<'_>, levels: &Levels, warps: usize, gang: &Gang,
+    reads: &Reads<'_>, levels: &Levels, warps: usize, gang: &Gang,
 ) -> Result<Vec<Groups>> {
-    let factors = ranks.graph.edge_factors();
-    let mut parts: Vec<&[u32]> = Vec::new();
+    let factors = reads.ranks.graph.edge_factors();
+    let mut parts: Vec<(u32, &[u32])> = Vec::new();
     let mut parts_of_levels = room(levels.count())?;
     for level in 0..levels.count() {
         let mut rest = levels.edges(level);
@@ -155,16 +168,18 @@ fn groups_of_levels(
             let factor = factors[rest[end - 1] as usize];
             end += rest[end..].iter().take_while(|&&edge| factors[edge as usize] == factor).count();
             let (part, others) = rest.split_at(end);
-            parts.try_push(part)?;
+            parts.try_push((level as u32, part))?;
             rest = others;
         }
         parts_of_levels.push(parts.len() - before);
     }
-    let mut items = all_parts(parts.len(), gang, |part| SortedItem::all_of(ranks, parts[part]))?;
+    let mut items = all_of(parts.into_iter(), gang, |&mut (level, edges)| {
+        SortedItem::all_of(reads, edges, level)
+    })?;
     let mut rest = &mut items[..];
     let of_levels =
         parts_of_levels.into_iter().map(|count| rest.split_off_mut(..count).unwrap_or_default());
-    all_of(of_levels, gang, |parts| Groups::new(ranks, parts, warps))
+    all_of(of_levels, gang, |parts| Groups::new(reads.ranks, parts, warps))
 }
 
 /// Most groups whose units a thread makes at a time: a level may have most groups of a graph.
@@ -172,7 +187,7 @@ const GROUPS_AT_ONCE: usize = 256;
 
 /// The units of the groups of each level. `None` if they have too many words.
 fn units_of(
-    versions: &Versions<'_>, ranks: &Ranks<'_>, groups: &[Groups], gang: &Gang,
+    versions: &Versions<'_>, reads: &Reads<'_>, groups: &[Groups], gang: &Gang,
 ) -> Result<Option<Vec<Vec<Unit>>>> {
     let mut parts = Vec::new();
     for (level, groups) in groups.iter().enumerate() {
@@ -187,7 +202,7 @@ fn units_of(
             return Ok(Vec::new());
         }
         let (level, numbers) = &parts[part];
-        let units = groups[*level].units(versions, ranks, *level as u32, numbers.clone())?;
+        let units = groups[*level].units(versions, reads, *level as u32, numbers.clone())?;
         words.fetch_add(units.iter().map(|unit| unit.words.len()).sum(), Relaxed);
         Ok(units)
     })?;

@@ -9,6 +9,8 @@ mod large_factors;
 mod layout;
 mod level_bodies;
 mod level_bound;
+mod level_message_units;
+mod level_messages;
 mod level_ranks;
 mod level_units;
 mod level_versions;

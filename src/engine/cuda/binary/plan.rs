@@ -2,6 +2,7 @@
 
 use super::housing::Housing;
 use super::layout::{Layout, changes};
+use super::level_messages::first_place;
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::counting_sort::counting_sort;
@@ -25,6 +26,8 @@ const STATE_ALIGNMENT: usize = 16;
 pub(in crate::engine::cuda) struct BinaryPlan {
     pub(super) layout: Layout,
     pub(super) work: Work,
+    /// Entries of a state of the messages.
+    pub(super) stride: usize,
     /// The words of all inputs, where nothing is known about variables.
     pub(super) words: Vec<u32>,
     /// The places of each edge's input among the words: `places[offsets[e]..offsets[e + 1]]`.
@@ -63,7 +66,7 @@ impl BinaryPlan {
         let multiprocessors = device.multiprocessors()?;
         let gang = &gang_for(graph);
         let edges = graph.edge_count();
-        let (layout, work, words, places);
+        let (layout, work, stride, words, places);
         if let Some(preorder) = &preorder {
             let Some(made) = Layout::new(graph, None, gang)? else { return Ok(None) };
             let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
@@ -74,7 +77,8 @@ impl BinaryPlan {
             layout = made;
             words = std::mem::take(&mut levels.words);
             places = std::mem::take(&mut levels.places);
-            let sent = sent_slots(graph, &layout)?;
+            stride = stride_with(&layout, levels.variable_messages);
+            let sent = sent_slots(graph, &layout, stride)?;
             work = Work::Levels { work: levels, blocks, warps: shape[0] * shape[1], sent };
         } else {
             let shared = device.shared_memory()?.saturating_sub(FLOOD_SHARED);
@@ -86,16 +90,18 @@ impl BinaryPlan {
             places = std::mem::take(&mut housing.work.places);
             let degree = |at: usize| graph.degree(layout.variable[at] as usize) as u32;
             let degrees = computed(graph.variable_count(), gang, degree)?;
+            stride = stride_with(&layout, 0);
             work = Work::AtOnce { housing, shared, degrees };
         }
         let (offsets, places) = by_edge(edges, &places, gang)?;
-        Ok(Some(Self { layout, work, words, places, offsets }))
+        Ok(Some(Self { layout, work, stride, words, places, offsets }))
     }
 }
 
-/// Entries of a state of the messages: behind all slots there are ones to read, and all states begin where a line of the cache does.
-pub(super) fn stride(layout: &Layout) -> usize {
-    (layout.slots + 8).next_multiple_of(STATE_ALIGNMENT)
+/// Entries of a state of the messages: behind all slots there are ones to read, and so many messages from variables; and all states
+/// begin where a line of the cache does.
+fn stride_with(layout: &Layout, variable_messages: usize) -> usize {
+    (first_place(layout.slots) + variable_messages).next_multiple_of(STATE_ALIGNMENT)
 }
 
 /// Where each edge's places lie, and all places by edge.
@@ -106,13 +112,15 @@ fn by_edge(edges: usize, places: &[(u32, u32)], gang: &Gang) -> Result<(Vec<u32>
     Ok((offsets, sorted))
 }
 
-/// A bit for each slot: whether its message is sent in every iteration.
-fn sent_slots(graph: &FactorGraph, layout: &Layout) -> Result<Vec<u32>> {
-    let mut bits = filled(stride(layout).div_ceil(32), 0)?;
+/// A bit for each slot, and place behind the slots: whether its message is sent in every iteration.
+fn sent_slots(graph: &FactorGraph, layout: &Layout, stride: usize) -> Result<Vec<u32>> {
+    let mut bits = filled(stride.div_ceil(32), 0)?;
+    let mut set = |at: usize| bits[at / 32] |= 1 << (at % 32);
     for (edge, &slot) in layout.slot_of_edge.iter().enumerate() {
         if changes(graph, edge) {
-            bits[slot as usize / 32] |= 1 << (slot % 32);
+            set(slot as usize);
         }
     }
+    (first_place(layout.slots)..stride).for_each(set);
     Ok(bits)
 }

@@ -3,9 +3,10 @@
 use super::housing::{Housing, Room};
 use super::layout::Layout;
 use super::level_versions::FirstVersions;
+use super::level_words::READS_SOFT;
 use super::limits::WARP;
 use super::other_factors::OtherFactorBuffers;
-use super::plan::{BinaryPlan, Work, stride};
+use super::plan::{BinaryPlan, Work};
 use crate::engine::cuda::driver::{
     Argument, DeviceBuffer, Element, Kernel, Launch, Module, PinnedBuffer, Queue,
 };
@@ -76,7 +77,7 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// The same words where nothing is known.
     base: Vec<u32>,
     known_start: usize,
-    /// The places of each edge's input among the words: `places[offsets[e]..offsets[e + 1]]`.
+    /// The places of each edge's input among the words, with [`READS_SOFT`]: `places[offsets[e]..offsets[e + 1]]`.
     places: Vec<u32>,
     offsets: Vec<u32>,
     /// What is known of variables.
@@ -194,7 +195,7 @@ impl BinaryProgram {
             begin: kernel(c"binary_begin")?,
             begin_products: kernel(c"binary_begin_products")?,
         };
-        let BinaryPlan { layout, work, words: mut base, places, offsets } = plan;
+        let BinaryPlan { layout, work, stride, words: mut base, places, offsets } = plan;
         let mut loader = Loader { queue, kept: Vec::new() };
         let variables = graph.variable_count();
         let ([fours, twos, ones, zeros], [four_slot, two_slot, one_slot]) =
@@ -229,7 +230,6 @@ impl BinaryProgram {
         binary.pieces = loader.load(&filled(more, Product::default())?)?;
         binary.piece_hubs = loader.load(&piece_hubs)?;
         binary.hub_pieces = loader.load(&hub_pieces)?;
-        let stride = stride(&layout);
         let looked = filled(SCANS * 2 * piece_hubs.len(), 0_u64)?;
         binary.looked_pieces = loader.load(&looked)?;
         let (launch, states);
@@ -455,7 +455,8 @@ impl BinaryProgram {
             words.try_push((self.known_start as u32 + position, known.map_or(0, Known::word)))?;
             for &edge in self.graph.variable_edges(v) {
                 let range = self.offsets[edge as usize]..self.offsets[edge as usize + 1];
-                for &place in &self.places[range.start as usize..range.end as usize] {
+                for &input in &self.places[range.start as usize..range.end as usize] {
+                    let (place, reads_soft) = (input & !READS_SOFT, input & READS_SOFT != 0);
                     let word = self.base[place as usize];
                     if Source::is_none_in(word) && self.by_levels && self.graph.degree(v) > 1 {
                         // An input that is not needed.
@@ -466,8 +467,8 @@ impl BinaryProgram {
                         match known {
                             Some(Known::State(false)) => Source::False.in_word(word),
                             Some(Known::State(true)) => Source::True.in_word(word),
-                            Some(Known::Soft(_)) => Source::with_soft_evidence(word),
-                            None => word,
+                            Some(Known::Soft(_)) if !reads_soft => Source::with_soft_evidence(word),
+                            _ => word,
                         },
                     ))?;
                 }

@@ -3,15 +3,17 @@
 use super::homes::{Home, Homes};
 use super::layout::Layout;
 use super::level_bound::fewest_words;
+use super::level_messages::Reads;
+use super::level_ranks::Ranks;
 use super::level_versions::FirstVersions;
-use super::level_words::{ABSENT, LEVEL_COEFFICIENTS};
+use super::level_words::{ABSENT, LEVEL_COEFFICIENTS, READS_SOFT};
 use super::levels::LevelWork;
 use super::limits::WARP;
 use crate::engine::cuda::interface::Bits;
 use crate::engine::cuda::interface::binary::{LevelUnit, Source, WARP_LEAVES};
 use crate::engine::cuda::interface::words::{
-    HUB_NOTHING, VERSION_NONE, hub_reading, input, leaf, level_input, level_want, unit_shape,
-    version,
+    HUB_NOTHING, VERSION_NONE, hub_reading, input, leaf, level_input, level_message, level_want,
+    unit_shape, version,
 };
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
@@ -19,12 +21,14 @@ use crate::schedule::{Preorder, Schedule, Storage, analyse};
 use crate::testing::{cases, is_deep};
 use crate::threads::Gang;
 use flood::check_flood;
+use messages::{Message, messages_of};
 use order::check_order;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use trees::{others_of, trees_of};
 
 mod flood;
+mod messages;
 mod order;
 mod threads;
 mod trees;
@@ -186,7 +190,7 @@ impl<'a> Laid<'a> {
     /// The places of inputs.
     fn check_places(&self, words: &[u32], slot: Bits, places: &[(u32, u32)]) {
         for &(place, edge) in places {
-            let word = words[place as usize];
+            let word = words[(place & !READS_SOFT) as usize];
             assert_eq!(slot.get(word), self.layout.slot_of_edge[edge as usize]);
         }
     }
@@ -259,10 +263,10 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
     assert_eq!(work.starts.last(), Some(&(work.units.len() as u32)));
     let levels = analyse(graph, preorder, Storage::SideBySide).unwrap();
-    let fewest =
-        fewest_words(graph, layout, preorder.ranks(), levels.level_of_edge(), &Gang::of(2))
-            .unwrap();
-    assert!(fewest <= work.words.len());
+    let warps = shape[0] * shape[1] - 1;
+    let ranks = Ranks::new(graph, layout, preorder, &levels, &Gang::of(2)).unwrap();
+    let reads = Reads::new(&ranks, [levels.count(), warps], &Gang::of(2)).unwrap();
+    assert!(fewest_words(&reads, &Gang::of(2)).unwrap() <= work.words.len());
     let mut level_of = vec![0; graph.edge_count()];
     for level in 0..levels.count() {
         for &edge in levels.edges(level) {
@@ -270,11 +274,13 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
         }
     }
     let versions = versions_of(&laid, preorder, &level_of, &work);
+    let messages = messages_of(&laid, &level_of, &versions, &work);
+    let computed = Computed { versions, messages };
     let mut times = vec![0; graph.edge_count()];
     check_order(&laid, &work);
     for (root, sending) in trees_of(&work).into_iter().chain(others_of(&laid, &work)) {
         let edges = laid.edges(&sending);
-        check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
+        check_reads(&laid, preorder, &level_of, &computed, &sending, &edges);
         let sent = edges.iter().zip(&sending.inputs).filter(|(_, input)| input.is_sent);
         let levels: Vec<usize> = sent.clone().map(|(&edge, _)| level_of[edge]).collect();
         assert!(!levels.is_empty(), "the factor of unit {root} sends something");
@@ -283,11 +289,20 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     }
     for units in work.starts.windows(2) {
         // Else a warp could wait for what it sends itself later on. Versions come behind the factors of their levels.
-        let mut before = (None, false);
+        let mut before = (None, 0);
         for unit in units[0]..units[1] {
             let LevelUnit { chunk, shape } = work.units[unit as usize];
             if unit_shape::MULTIPLIES.is_in(shape) {
-                let of_unit = (versions[&work.words[128 * chunk as usize + 2]].level, true);
+                let of_unit = (computed.versions[&work.words[128 * chunk as usize + 2]].level, 1);
+                assert!(before <= of_unit, "unit {unit}");
+                before = of_unit;
+                continue;
+            }
+            if unit_shape::VARIABLES.is_in(shape) {
+                let words = work.words[128 * chunk as usize..][..128].as_chunks::<4>().0;
+                let sent =
+                    words.iter().find(|words| level_message::SENT.get(words[1]) != 0).unwrap();
+                let of_unit = (computed.messages[&sent[0]].level, 2);
                 assert!(before <= of_unit, "unit {unit}");
                 before = of_unit;
                 continue;
@@ -301,7 +316,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
                 // Those of very many messages take long: some of them do.
                 let degree = |&edge: &usize| graph.degree(graph.edge_variables()[edge] as usize);
                 if edges.iter().all(|edge| degree(edge) < 8192) || edges[0] % 100 < 2 {
-                    check_reads(&laid, preorder, &level_of, &versions, &sending, &edges);
+                    check_reads(&laid, preorder, &level_of, &computed, &sending, &edges);
                 }
                 for (&edge, _) in edges.iter().zip(&sending.inputs).filter(|(_, i)| i.is_sent) {
                     times[edge] += 1;
@@ -310,7 +325,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
                 }
             }
             assert!(level.is_some(), "a unit sends something");
-            let of_unit = (level, false);
+            let of_unit = (level, 0);
             assert!(before <= of_unit, "unit {unit}");
             before = of_unit;
         }
@@ -325,6 +340,30 @@ struct Version {
     is_new: Vec<bool>,
     has_all: bool,
     level: Option<usize>,
+}
+
+/// What is computed for several factors, by place.
+struct Computed {
+    versions: HashMap<u32, Version>,
+    messages: HashMap<u32, Message>,
+}
+
+/// Whether a message of a variable in pieces is new in the version that is read of its piece, given the words of versions.
+fn new_in_version(
+    versions: &HashMap<u32, Version>, words: &[u32], first: u32, own: usize, place: usize,
+) -> bool {
+    // At the largest height at which it is not in the same piece.
+    let sizes = (0..4).map(|height| (height, WARP_LEAVES << (5 * height)));
+    let (height, size) = sizes.rev().find(|(_, size)| place / size != own / size).unwrap();
+    let word = words[32 * height + place / size % 32];
+    let version = &versions[&(version::PLACE.get(word))];
+    assert_eq!(version.first, first + (place / size * size) as u32);
+    if version::NEW.is_in(word) {
+        return version.is_new[place % size];
+    }
+    // None is new: it is the one of the iteration before that has all.
+    assert!(version.has_all);
+    false
 }
 
 /// All versions by place. Those of a piece are told apart by the number of their new messages, which have the lowest ranks.
@@ -420,10 +459,11 @@ fn check_first_versions(laid: &Laid<'_>, work: &LevelWork, versions: &HashMap<u3
 /// Each message that is sent reads of other factors those messages anew that come before it, and waits for no
 /// others; these are sent at earlier levels.
 fn check_reads(
-    laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], versions: &HashMap<u32, Version>,
+    laid: &Laid<'_>, preorder: &Preorder, level_of: &[usize], computed: &Computed,
     sending: &Sending, edges: &[usize],
 ) {
     let graph = laid.graph;
+    let Computed { versions, messages } = computed;
     let period = (level_of.iter().max().map_or(0, |&last| last as i64 + 1) - 2).max(1);
     let rank = |e: usize| preorder.ranks()[e];
     let is_sent = |at: usize| sending.inputs[at].is_sent;
@@ -439,11 +479,20 @@ fn check_reads(
         let own = laid.layout.slot_of_edge[edges[at]];
         let is_own_piece =
             |place: usize| place / WARP_LEAVES == (own - first) as usize / WARP_LEAVES;
+        let is_computed = matches!(read, Reading::Threads(read, _) if messages.contains_key(&leaf::SLOT.get(read[0])));
         // Whether a message is read anew, and whether as the last one.
         let news = |place: usize| -> (bool, bool) {
             let slot = first + place as u32;
             match *read {
                 Reading::Nothing => panic!("edge {} has other messages", edges[at]),
+                Reading::Threads(ref read, _)
+                    if messages.contains_key(&leaf::SLOT.get(read[0])) =>
+                {
+                    let message = &messages[&leaf::SLOT.get(read[0])];
+                    assert_eq!((read.len(), message.edge), (1, edges[at]));
+                    assert!(leaf::NEW.is_in(read[0]) && last == 0);
+                    (message.is_new(place), false)
+                }
                 Reading::Threads(ref read, own_thread) => {
                     let thread = if read.len() == 1 { 0 } else { place };
                     assert_eq!(leaf::SLOT.get(read[thread]), slot);
@@ -453,20 +502,7 @@ fn check_reads(
                     (leaf::NEW.is_in(read[thread]), leaf::LAST.is_in(read[thread]))
                 }
                 Reading::Hub(_, ref list) if !list.is_empty() && !is_own_piece(place) => {
-                    // At the largest height at which it is not in the same piece.
-                    let own = (own - first) as usize;
-                    let sizes = (0..4).map(|height| (height, WARP_LEAVES << (5 * height)));
-                    let (height, size) =
-                        sizes.rev().find(|(_, size)| place / size != own / size).unwrap();
-                    let word = list[32 * height + place / size % 32];
-                    let version = &versions[&(version::PLACE.get(word))];
-                    assert_eq!(version.first, first + (place / size * size) as u32);
-                    if version::NEW.is_in(word) {
-                        return (version.is_new[place % size], false);
-                    }
-                    // None is new: it is the one of the iteration before that has all.
-                    assert!(version.has_all);
-                    (false, false)
+                    (new_in_version(versions, list, first, (own - first) as usize, place), false)
                 }
                 Reading::Hub(ref threads, _) => {
                     let place = place % WARP_LEAVES;
@@ -480,6 +516,15 @@ fn check_reads(
         let is_new = |place: usize| news(place).0;
         match read {
             Reading::Nothing => {}
+            Reading::Threads(read, _) if is_computed => {
+                let message = &messages[&leaf::SLOT.get(read[0])];
+                for (other, &edge) in edges.iter().enumerate().filter(|&(other, _)| other != at) {
+                    assert!(
+                        !is_sent(other) || message.level < Some(level_of[edge]),
+                        "it comes before"
+                    );
+                }
+            }
             Reading::Threads(read, own_thread) => {
                 let waits = read[*own_thread] & (leaf::NEW.mask() | leaf::LAST.mask()) != 0;
                 assert!(read.len() == 1 || !waits, "waits for its own");

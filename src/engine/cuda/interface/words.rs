@@ -64,6 +64,13 @@ device_interface! {
     /// There is none, of the own one and of those that are not there.
     const VERSION_NONE: u32 = u32::MAX;
 
+    /// What a thread sends of a hub to several factors: a bit for each of the eight messages that it reads, whether a message is sent to
+    /// its slot; and whether it is new for messages to earlier slots.
+    word level_message {
+        SENT: 0..8,
+        NEWS: 8..16,
+    }
+
     /// `LevelUnit::shape`.
     word unit_shape {
         /// Rounds in which threads read a message each, of variables with up to four.
@@ -74,6 +81,8 @@ device_interface! {
         MULTIPLIES: 6..7,
         /// Whether it is of a factor with warps of its own, or of several small tables.
         NODE: 7..8,
+        /// Whether it is no factors, but what hubs send to several.
+        VARIABLES: 8..9,
         /// Logarithm of the number of threads of each factor, less 2.
         LEVELS: 9..11,
         /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.

@@ -2,13 +2,15 @@
 
 use super::trees::Node;
 use super::{Input, Laid, Reading, of_unit};
+use crate::engine::cuda::binary::level_messages::first_place;
 use crate::engine::cuda::binary::levels::LevelWork;
+use crate::engine::cuda::binary::limits::WARP;
 use crate::engine::cuda::interface::binary::{
     NODE_DOWN, NODE_LEAF_DOWN, NODE_LEAF_UP, NODE_NONE, NODE_OTHER_FACTOR, NODE_ROOT,
     NODE_SMALL_TABLES, NODE_UP,
 };
 use crate::engine::cuda::interface::words::{
-    HUB_NOTHING, VERSION_NONE, hub_reading, input, leaf, unit_shape, version,
+    HUB_NOTHING, VERSION_NONE, hub_reading, input, leaf, level_message, unit_shape, version,
 };
 use std::collections::HashSet;
 
@@ -31,6 +33,10 @@ struct Steps {
 
 impl Steps {
     fn add_message(&mut self, laid: &Laid<'_>, slot: u32) {
+        if slot as usize >= first_place(laid.layout.slots) {
+            self.needs.push(Item::Message { slot });
+            return;
+        }
         let edge = laid.edge_of_slot[slot as usize].unwrap();
         // What factors with one variable send is there.
         if laid.graph.arity(laid.graph.edge_factors()[edge] as usize) > 1 {
@@ -107,6 +113,21 @@ impl Steps {
                 words.iter().for_each(|&thread| steps.add_eight(laid, thread));
             }
             steps.gives.push(Item::Version { place: words[0][2] });
+        } else if unit_shape::VARIABLES.is_in(unit.shape) {
+            let words = &work.words[128 * unit.chunk as usize..];
+            let (of_threads, of_hubs) = (words.as_chunks::<4>().0, words[128..].as_chunks::<4>().0);
+            for (&[place, bits, ..], &[slot, news, of, count]) in
+                of_threads.iter().zip(of_hubs).take(WARP)
+            {
+                steps.add_eight(laid, [slot, news, of, count]);
+                let earlier = level_message::NEWS.get(bits) | news & !0xff;
+                steps.add_eight(laid, [slot, earlier, of, count]);
+                let places = place..place + level_message::SENT.get(bits).count_ones();
+                steps.gives.extend(places.map(|slot| Item::Message { slot }));
+            }
+            if unit_shape::GIANTS.get(unit.shape) > 0 {
+                steps.add_versions(words[256..384].iter().copied());
+            }
         } else if let Some((node, threads)) = Node::of_unit(work, number) {
             let inputs = threads.all.iter().filter_map(|(_, input)| input.as_ref());
             inputs.for_each(|input| steps.add_input(laid, input));

@@ -1,5 +1,6 @@
 //! What is made of a graph by several threads is what one makes.
 
+use super::messages::star;
 use crate::engine::cuda::binary::flood::FloodWork;
 use crate::engine::cuda::binary::homes::{Homes, OrderAlongVariables};
 use crate::engine::cuda::binary::layout::Layout;
@@ -55,13 +56,15 @@ fn check_same(graph: &FactorGraph) {
     assert!(all[0].slot_of_edge == all[1].slot_of_edge && all[0].constants == all[1].constants);
     assert_eq!(all[0].other_factors, all[1].other_factors);
     assert_eq!(all[0].coefficients_of, all[1].coefficients_of);
-    for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward] {
+    let blocks = Schedule::Blocks { blocks: 4, seed: 1 };
+    for schedule in [Schedule::SequentialFixed, Schedule::ForwardBackward, blocks] {
         let preorder = schedule.preorder(graph, 0).unwrap();
         let [a, b] = [1, 3].map(|threads| {
             let gang = &Gang::of(threads);
             LevelWork::new(graph, &all[0], &preorder, [3, 4], gang).unwrap().unwrap()
         });
         assert!(a.words == b.words && a.starts == b.starts && a.places == b.places);
+        assert_eq!(a.variable_messages, b.variable_messages);
         let units = |work: &LevelWork| {
             work.units.iter().map(|unit| (unit.chunk, unit.shape)).collect::<Vec<_>>()
         };
@@ -73,6 +76,7 @@ fn check_same(graph: &FactorGraph) {
 fn threads_make_no_difference() {
     check_same(&with_many_heads());
     check_same(&generate::smartfl(8000, 1).unwrap().graph);
+    check_same(&star(700, 40));
 }
 
 /// Parameters with the same head share a number, and nothing else does.
