@@ -208,10 +208,6 @@ impl<'a> Finder<'a> {
     fn find(&mut self, variable: u32) -> Result<()> {
         let ranks = self.ranks;
         let edges = ranks.graph.variable_edges(variable as usize);
-        // Variables that blocks share are hubs, too.
-        if ranks.width_of(variable as usize) <= FEW || edges.len() < FEWEST_OF_SAME {
-            return Ok(());
-        }
         self.sorted.clear();
         let of_edge = |&edge: &u32| (ranks.of(edge), ranks.level_of(edge));
         self.sorted.try_extend(edges.iter().map(of_edge))?;
@@ -222,6 +218,11 @@ impl<'a> Finder<'a> {
             *level = last;
         }
         self.find_reads(edges)?;
+        if !self.pays(variable, &self.reads, FEWEST_OF_SAME) {
+            return Ok(());
+        }
+        self.reads.sort_unstable();
+        self.reads.dedup_by_key(|&mut (news, number, _)| (news, number));
         let reads = std::mem::take(&mut self.reads);
         let is_same =
             |a: &ReadMessage, b: &ReadMessage| (a.0, piece_of(a.1)) == (b.0, piece_of(b.1));
@@ -242,7 +243,7 @@ impl<'a> Finder<'a> {
         Ok(())
     }
 
-    /// What is read of a variable, sorted, each once with the first level that reads it.
+    /// What is read of a variable, maybe by several messages.
     fn find_reads(&mut self, edges: &[u32]) -> Result<()> {
         let Self { ranks, sorted, reads, .. } = self;
         let graph = ranks.graph;
@@ -263,8 +264,6 @@ impl<'a> Finder<'a> {
                 }
             }
         }
-        reads.sort_unstable();
-        reads.dedup_by_key(|&mut (news, number, _)| (news, number));
         Ok(())
     }
 
