@@ -23,7 +23,7 @@ use backend::{Checked, Pair, same, same_bits, same_results, setting, tested};
 use cases::{
     binary_graph, binary_graph_of_all_kinds, change_evidence, graph_of_other_kinds,
     graph_with_large_factors, mixed_graph, numbers, random_changes, random_request, random_rule,
-    random_schedule, schedules,
+    random_schedule, schedules, tree_of_terms,
 };
 use fastlbp::generate;
 use fastlbp::model::FactorKind;
@@ -1458,6 +1458,34 @@ fn runs_on_mixed_graphs_follow_each_other() {
 }
 
 /// Rules that look at changes, up to many iterations.
+/// What factors with one variable send by maxima stays in no warm run by sums, nor the other way round.
+#[test]
+fn factors_with_one_variable_send_by_the_inference_of_the_run() {
+    let Some(options) = tested() else { return };
+    let [sums, maxima] = [Inference::SumProduct, Inference::MaxProduct];
+    for states in [2, 3, 40] {
+        let graph = tree_of_terms(states);
+        let numbers = numbers(1, 1 << 10);
+        for schedule in schedules(&mut Choices::new(&numbers, 10), &graph) {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            for (inference, damping, start) in [
+                (sums, 0.0, Start::Fresh),
+                (maxima, 0.0, Start::Warm),
+                (maxima, 0.0, Start::Warm),
+                (sums, 0.5, Start::Warm),
+                (sums, 0.0, Start::Warm),
+                (maxima, 0.0, Start::Fresh),
+                (sums, 0.0, Start::Warm),
+            ] {
+                let rule = StopRule::Iterations(1);
+                let request = RunRequest { inference, damping, start, ..RunRequest::new(rule) };
+                let what = || format!("{states} states, {}, {request:?}", schedule.name());
+                within(pair.run(&request), what).unwrap().unwrap();
+            }
+        }
+    }
+}
+
 fn check_rules(choices: &mut Choices, graph: &Arc<FactorGraph>, options: EngineOptions) -> Checked {
     let schedule = random_schedule(choices, graph);
     let mut pair = Pair::new(graph, &schedule, options)?;

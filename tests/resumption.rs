@@ -10,7 +10,7 @@ mod cases;
 #[allow(dead_code, reason = "what factors are by their definition is not needed here")]
 mod random;
 
-use cases::{binary_graph, mixed_graph, numbers, random_schedule};
+use cases::{binary_graph, mixed_graph, numbers, random_schedule, schedules, tree_of_terms};
 use fastlbp::{
     Backend, BeliefPropagation, Contradiction, EngineOptions, FactorGraph, FactorGraphBuilder,
     Inference, RunRequest, Schedule, Start, StopRule,
@@ -155,6 +155,50 @@ fn states_of_other_scopes_are_refused() {
 #[test]
 fn every_other_schedule_goes_on() {
     check_all(random_schedule);
+}
+
+/// After a run by the other inference, what factors with one variable send is computed anew: on a tree, messages are those
+/// of a fresh run.
+#[test]
+fn factors_with_one_variable_send_by_the_inference_of_the_run() {
+    let graph = tree_of_terms(2);
+    let numbers = numbers(1, 1 << 10);
+    let [sums, maxima] = [Inference::SumProduct, Inference::MaxProduct];
+    for schedule in schedules(&mut Choices::new(&numbers, 10), &graph) {
+        for threads in [1, 3] {
+            let options = EngineOptions {
+                backend: Backend::Cpu,
+                threads: Some(threads),
+                ..EngineOptions::default()
+            };
+            let session =
+                || BeliefPropagation::new(graph.clone(), schedule.clone(), options).unwrap();
+            let rule = StopRule::Iterations(12);
+            let run = |session: &mut BeliefPropagation, inference, start| {
+                session.run(&RunRequest { inference, start, ..RunRequest::new(rule) }).unwrap();
+                bits(session.marginals().unwrap())
+            };
+            let [by_sums, by_maxima] =
+                [sums, maxima].map(|inference| run(&mut session(), inference, Start::Fresh));
+            assert!(by_sums != by_maxima);
+            let mut going_on = session();
+            for (inference, start) in [
+                (sums, Start::Fresh),
+                (maxima, Start::Warm),
+                (maxima, Start::Warm),
+                (sums, Start::Warm),
+                (maxima, Start::Fresh),
+                (sums, Start::Warm),
+            ] {
+                let expected = if inference == sums { &by_sums } else { &by_maxima };
+                let mut copy = going_on.try_clone().unwrap();
+                for session in [&mut going_on, &mut copy] {
+                    let got = run(session, inference, start);
+                    assert!(got == *expected, "{}, {threads} threads", schedule.name());
+                }
+            }
+        }
+    }
 }
 
 /// A variable of many factors has products that are kept from message to message.

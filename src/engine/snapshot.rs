@@ -18,8 +18,8 @@ pub(crate) struct Snapshot {
     pub(crate) queue: Option<Queue>,
     /// Iterations since the messages were uniform.
     pub(crate) iterations: u64,
-    /// Whether what factors with one variable send is among the messages: it never changes.
-    pub(crate) constants_sent: bool,
+    /// The inference by which what factors with one variable send is among the messages, if it is: it never changes then.
+    pub(crate) constants: Option<Inference>,
 }
 
 /// The order in which SEQMAX takes messages, by edge.
@@ -45,7 +45,7 @@ impl Snapshot {
 
     /// Messages alone, with the number of iterations that they come from.
     pub(crate) fn of_messages(messages: Vec<EncodedMessage>, iterations: u64) -> Self {
-        Self { messages, newest: None, queue: None, iterations, constants_sent: false }
+        Self { messages, newest: None, queue: None, iterations, constants: None }
     }
 
     /// A copy.

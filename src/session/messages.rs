@@ -182,7 +182,7 @@ impl BeliefPropagation {
             queue,
             iterations,
             // Factors with one variable send once more: the graph may have other ones than where it was saved.
-            constants_sent: false,
+            constants: None,
         };
         self.runner.import(&snapshot)
     }

@@ -250,6 +250,21 @@ pub fn mixed_graph(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
     build(&labels, &cardinalities, &inputs)
 }
 
+/// A tree with factors of one variable that send other messages by maxima than by sums, which add up two terms of one
+/// state; and a variable with so many states.
+pub fn tree_of_terms(states: usize) -> Arc<FactorGraph> {
+    let weights = [1.5945506416861812, 1.7774373471289422, 0.9543803607373145, 2.0];
+    let mut builder = FactorGraphBuilder::new();
+    builder.add_variable(4, states).unwrap();
+    for v in 1..=4 {
+        builder.add_terms(&[v], &weights, &[-1, 1, 0, 1]).unwrap();
+    }
+    builder.add_and(3, &[1, 2], 0.9, 0.2).unwrap();
+    let entries: Vec<f64> = (0..2 * states).map(|i| 0.3 + (i * 7 % 5) as f64).collect();
+    builder.add_table(&[3, 4], &entries).unwrap();
+    Arc::new(builder.build().unwrap())
+}
+
 /// All schedules; the custom one is of ranks with ties. SEQMAX, last, only where its messages are cheap:
 /// each one changes what those of all neighbours would be.
 pub fn schedules(choices: &mut Choices, graph: &FactorGraph) -> Vec<Schedule> {

@@ -96,7 +96,7 @@ impl Engine for CpuEngine {
             newest: if newest.len() > 0 { Some(self.by_edge(newest)?) } else { None },
             queue,
             iterations: self.iterations,
-            constants_sent: self.constants_sent,
+            constants: self.constants,
         })
     }
 
@@ -109,7 +109,7 @@ impl Engine for CpuEngine {
             self.store(&self.state.newest, newest);
         }
         self.iterations = snapshot.iterations;
-        self.constants_sent = snapshot.constants_sent;
+        self.constants = snapshot.constants;
         self.trees_stale = true;
         self.forget_residuals();
         if let (Plan::Residual(plan), Some(queue)) = (&mut self.plan, &snapshot.queue) {

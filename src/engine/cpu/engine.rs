@@ -27,8 +27,9 @@ pub(crate) struct CpuEngine {
     pub(super) active: Option<Active>,
     /// Number of iterations since the messages were uniform.
     pub(super) iterations: u64,
-    /// Whether the messages of factors with one variable are stored. They never change, so they are computed once.
-    pub(super) constants_sent: bool,
+    /// The inference by which the messages of factors with one variable are stored, if they are. They never change then, so
+    /// they are computed once.
+    pub(super) constants: Option<Inference>,
     /// Whether the last run has changed messages, perhaps before it failed.
     pub(super) has_begun: bool,
     /// Whether the product trees of the plan have to be rebuilt from the messages.
@@ -68,7 +69,7 @@ impl CpuEngine {
             schedule: schedule.clone(),
             active: None,
             iterations: 0,
-            constants_sent: false,
+            constants: None,
             has_begun: false,
             trees_stale: true,
         })
@@ -137,6 +138,11 @@ impl CpuEngine {
         Ok(())
     }
 
+    /// Whether the messages of factors with one variable are stored, as the current inference computes them.
+    pub(super) fn constants_sent(&self) -> bool {
+        self.constants == Some(self.state.inference)
+    }
+
     /// Whether the iterations of a run with the current settings leave out nodes all of whose inputs are as they were.
     pub(super) fn leaves_out_nodes(&self) -> bool {
         // (Damped messages depend on those before; other plans change messages by themselves.)
@@ -184,7 +190,7 @@ impl CpuEngine {
         }
         self.state.restart_newest();
         self.iterations = 0;
-        self.constants_sent = false;
+        self.constants = None;
         self.trees_stale = true;
         self.forget_residuals();
     }

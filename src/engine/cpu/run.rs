@@ -327,14 +327,15 @@ impl Loop<'_> {
     /// Runs several iterations at once, if that is possible now, and returns their number. The last one of the run and the
     /// first one since the messages were uniform are made alone, and iterations in which contradictions come or go.
     fn run_at_once(&mut self, overlap: &mut Overlap, max_iterations: u64) -> Result<Option<u64>> {
-        let CpuEngine { state, team, plan, constants_sent, iterations, .. } = &mut *self.engine;
-        if !self.scanned || !(*constants_sent || state.damping > 0.0) {
+        let constants_sent = self.engine.constants_sent();
+        let CpuEngine { state, team, plan, iterations, .. } = &mut *self.engine;
+        if !self.scanned || !(constants_sent || state.damping > 0.0) {
             return Ok(None);
         }
         let Plan::Batches(plan) = plan else { return Ok(None) };
         let BatchPlan { order, trees, cursors, .. } = &mut **plan;
         let Order::Lanes(lanes) = order else { return Ok(None) };
-        if lanes.limit(state, team, *constants_sent, 1).is_none() {
+        if lanes.limit(state, team, constants_sent, 1).is_none() {
             return Ok(None);
         }
         let Some(count) = overlap.next((max_iterations - 1).saturating_sub(self.iterations)) else {
@@ -342,7 +343,7 @@ impl Loop<'_> {
         };
         overlap.keep(state);
         let started = Instant::now();
-        lanes.run(state, trees, cursors, team, *constants_sent, count);
+        lanes.run(state, trees, cursors, team, constants_sent, count);
         let time = started.elapsed();
         *iterations += count;
         let mut quiet = state.newly_certain.is_untouched();
@@ -393,17 +394,9 @@ impl Loop<'_> {
     }
 
     fn iteration(&mut self) -> Result<()> {
-        let CpuEngine {
-            state,
-            team,
-            synchronous,
-            plan,
-            active,
-            constants_sent,
-            iterations,
-            trees_stale,
-            ..
-        } = self.engine;
+        let constants_sent = self.engine.constants_sent();
+        let CpuEngine { state, team, synchronous, plan, active, iterations, trees_stale, .. } =
+            self.engine;
         let iteration = *iterations;
         match plan {
             _ if active.is_some() => {
@@ -432,8 +425,8 @@ impl Loop<'_> {
                         self.note_variables()?;
                     }
                 }
-                let CpuEngine { state, team, synchronous, constants_sent, .. } = self.engine;
-                synchronous.update_to_variables(state, team, *constants_sent);
+                let CpuEngine { state, team, synchronous, .. } = self.engine;
+                synchronous.update_to_variables(state, team, constants_sent);
                 let mut found = Contradictions::default();
                 team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
                 self.factor_contradictions = found;
@@ -448,7 +441,6 @@ impl Loop<'_> {
             Plan::Batches(plan) => {
                 let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages } =
                     &mut **plan;
-                let constants_sent = *constants_sent;
                 let by_batches = constants_sent && state.is_plain_run();
                 let mixed = mixed.as_ref();
                 if let (Some(mixed), Some(batches), true) = (mixed, order.batches(), by_batches) {
@@ -496,9 +488,10 @@ impl Loop<'_> {
         self.inputs_sent = false;
         // Damped messages of factors with one variable change in every iteration; an active set drops small changes;
         // SEQMAX may not have updated them yet.
-        self.engine.constants_sent = self.engine.state.damping == 0.0
+        let are_sent = self.engine.state.damping == 0.0
             && self.engine.active.is_none()
             && !matches!(self.engine.plan, Plan::Residual(_));
+        self.engine.constants = are_sent.then_some(self.engine.state.inference);
         self.engine.iterations += 1;
         self.iterations += 1;
         let in_batches =

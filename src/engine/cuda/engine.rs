@@ -33,9 +33,9 @@ pub(super) struct CudaEngine {
     owner: Owner,
     /// Iterations since the messages were uniform.
     iterations: u64,
-    /// Whether what factors with one variable send is among the messages: what contradicts in it is found
-    /// when it is sent.
-    constants_sent: bool,
+    /// The inference by which what factors with one variable send is among the messages, if it is: what contradicts in it is
+    /// found when it is sent.
+    constants: Option<Inference>,
     /// Which of the program's buffers has them.
     buffer: u32,
     /// Whether a factor that max-product needs as a table is wider than f64; unknown before such a run.
@@ -83,7 +83,7 @@ impl CudaEngine {
             launches,
             owner,
             iterations: 0,
-            constants_sent: false,
+            constants: None,
             buffer: 0,
             has_wide_tables: None,
             stream,
@@ -103,7 +103,7 @@ impl CudaEngine {
                     newest: program.undamped(self.stream.queue(&current), self.buffer)?,
                     queue: None,
                     iterations: self.iterations,
-                    constants_sent: self.constants_sent,
+                    constants: self.constants,
                 })
             }
         }
@@ -121,8 +121,8 @@ impl CudaEngine {
         if let Some(newest) = &snapshot.newest {
             program.set_undamped(self.stream.queue(&current), 0, newest)?;
         }
-        if snapshot.constants_sent {
-            program.constants_are_sent();
+        if let Some(inference) = snapshot.constants {
+            program.constants_are_sent(inference);
         }
         self.owner = Owner::Program(kind);
         self.buffer = 0;
@@ -202,7 +202,7 @@ impl Engine for CudaEngine {
         self.owner = Owner::Program(kind);
         self.buffer = buffer;
         if request.start == Start::Fresh {
-            self.constants_sent = false;
+            self.constants = None;
         }
         self.iterations = before;
         let nodes = self.graph.variable_count() + self.graph.factor_count();
@@ -214,7 +214,7 @@ impl Engine for CudaEngine {
         self.iterations = before + state.iterations;
         if state.iterations > 0 {
             // Damped ones go on changing.
-            self.constants_sent = request.damping == 0.0;
+            self.constants = (request.damping == 0.0).then_some(request.inference);
         }
         let reason = match end {
             End::Stopped(reason) => reason,
@@ -261,7 +261,7 @@ impl Engine for CudaEngine {
     fn import(&mut self, snapshot: &Snapshot) -> Result<()> {
         self.owner = Owner::Host(snapshot.try_clone()?);
         self.iterations = snapshot.iterations;
-        self.constants_sent = snapshot.constants_sent;
+        self.constants = snapshot.constants;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::driver::Queue;
 use super::interface::run::Loop;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
-use crate::kernel::EncodedMessage;
+use crate::kernel::{EncodedMessage, Inference};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::threads::Gang;
 
@@ -64,9 +64,9 @@ pub(super) trait Program: Send + Sync {
         &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()>;
 
-    /// Tells, after `set_messages`, that what factors with one variable send is among these messages, and
+    /// Tells, after `set_messages`, that what factors with one variable send by this inference is among these messages, and
     /// contradicts nothing any more.
-    fn constants_are_sent(&mut self) {}
+    fn constants_are_sent(&mut self, _inference: Inference) {}
 
     /// What the messages in `buffer` were before damping, if the last run damped them: beliefs are made
     /// of these (see [`RunRequest::damping`]).

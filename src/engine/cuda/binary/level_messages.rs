@@ -81,10 +81,13 @@ impl<'a> Reads<'a> {
     /// The number of threads that read what the variable of this edge sends to messages of this rank and level: see
     /// [`Ranks::width_of`]; one if it is computed for several.
     pub(super) fn width(&self, edge: usize, rank: u32, level: u32) -> usize {
-        match self.messages.place(edge, rank, level) {
-            Some(_) => 1,
-            None => self.ranks.width_of(self.ranks.graph.edge_variables()[edge] as usize),
-        }
+        self.width_at(edge, self.messages.place(edge, rank, level))
+    }
+
+    /// The same, given where it is if it is computed for several.
+    pub(super) fn width_at(&self, edge: usize, place: Option<u32>) -> usize {
+        let variable = self.ranks.graph.edge_variables()[edge] as usize;
+        place.map_or_else(|| self.ranks.width_of(variable), |_| 1)
     }
 }
 

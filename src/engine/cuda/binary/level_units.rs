@@ -256,7 +256,7 @@ impl Unit {
                 None => ranks.last(edge, rank, level),
             };
             self.words[4 * lane] = Source::Read.in_word(word) | level_input::LAST.put(last.away);
-            let (number, width) = (read.len(), reads.width(edge, rank, level));
+            let (number, width) = (read.len(), reads.width_at(edge, place));
             read.try_push(Read { number, width, place, edge, lane, rank, last, when })?;
         }
         Ok(())
@@ -333,8 +333,8 @@ impl Unit {
             };
             for (thread, slot) in (at..).zip(slots) {
                 let is_last = last.away != 0 && slot ^ own == last.away;
-                let is_new = || ranks.is_new(edge, slot, rank);
-                let leaf = match if place.is_some() { Some(true) } else { is_new() } {
+                let is_new = place.map_or_else(|| ranks.is_new(edge, slot, rank), |_| Some(true));
+                let leaf = match is_new {
                     None => ranks.nothing(),
                     Some(is_new) => slot | leaf::NEW.flag(is_new) | leaf::LAST.flag(is_last),
                 };

@@ -73,22 +73,16 @@ impl LevelWork {
             }
             nodes = trees.count();
         }
+        // First, as they read versions too.
         let of_variables = units_of_variables(&reads, versions, count, gang)?;
         // Behind what they multiply, and before those that read them.
         let mut before_levels = Vec::new();
         for version in versions.all_read()? {
             let unit = Unit::of_version(&ranks, &version)?;
-            let of_level = match version.level {
-                Some(level) => &mut of_levels[level as usize],
-                None => &mut before_levels,
-            };
-            of_level.try_push(unit)?;
+            behind(version.level, &mut of_levels, &mut before_levels).try_push(unit)?;
         }
         for (level, mut units) in of_variables {
-            let of_level = match level {
-                Some(level) => &mut of_levels[level as usize],
-                None => &mut before_levels,
-            };
+            let of_level = behind(level, &mut of_levels, &mut before_levels);
             of_level.try_room(units.len())?;
             of_level.append(&mut units);
         }
@@ -147,6 +141,16 @@ impl LevelWork {
         });
         drop(parts);
         Ok(Some(work))
+    }
+}
+
+/// The units of a level, or those before all levels.
+fn behind<'a>(
+    level: Option<u32>, of_levels: &'a mut [Vec<Unit>], before_levels: &'a mut Vec<Unit>,
+) -> &'a mut Vec<Unit> {
+    match level {
+        Some(level) => &mut of_levels[level as usize],
+        None => before_levels,
     }
 }
 

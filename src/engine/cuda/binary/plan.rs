@@ -30,7 +30,7 @@ pub(in crate::engine::cuda) struct BinaryPlan {
     pub(super) stride: usize,
     /// The words of all inputs, where nothing is known about variables.
     pub(super) words: Vec<u32>,
-    /// The places of each edge's input among the words: `places[offsets[e]..offsets[e + 1]]`.
+    /// The places of each edge's input among the words, as in `LevelWork`: `places[offsets[e]..offsets[e + 1]]`.
     pub(super) places: Vec<u32>,
     pub(super) offsets: Vec<u32>,
 }

@@ -73,7 +73,7 @@ pub(super) struct General {
     /// What is particular to sums, and to maxima if these need tables.
     sums: Machine,
     maxima: Option<Machine>,
-    /// Of the current run.
+    /// Of the current run, or, before it, of the run that the messages come from.
     inference: Inference,
     damping: f64,
     history_rows: u64,
@@ -274,6 +274,10 @@ impl Program for General {
         }
         self.evidence.upload(queue, &self.values)?;
         let fresh = request.start == Start::Fresh;
+        if request.inference != self.inference {
+            // By the other inference factors with one variable may send other messages.
+            self.constant_iterations = Some(0);
+        }
         (self.inference, self.damping) = (request.inference, request.damping);
         let device = DeviceGeneral {
             reset: u32::from(fresh),
@@ -346,7 +350,8 @@ impl Program for General {
         Ok(())
     }
 
-    fn constants_are_sent(&mut self) {
+    fn constants_are_sent(&mut self, inference: Inference) {
+        self.inference = inference;
         // The other buffer lacks them.
         self.constant_iterations = Some(1);
     }
