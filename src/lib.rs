@@ -74,6 +74,7 @@ mod memory;
 pub mod model;
 #[cfg_attr(not(cuda), allow(dead_code))]
 mod parallel;
+mod prefetch;
 pub mod ranking;
 pub mod schedule;
 pub mod session;

@@ -138,6 +138,8 @@ unsafe impl AllZero for u32 {}
 unsafe impl AllZero for u16 {}
 // SAFETY: two integers, each of which may have any bits.
 unsafe impl AllZero for (u32, u32) {}
+// SAFETY: integers.
+unsafe impl<const COUNT: usize> AllZero for [u32; COUNT] {}
 // SAFETY: it has the representation of an integer.
 unsafe impl AllZero for AtomicU8 {}
 

@@ -8,14 +8,32 @@ use super::top_two::TopTwo;
 use crate::error::Result;
 use crate::memory::{filled, room};
 use crate::model::FactorGraph;
+use crate::parallel::for_ranges;
+use crate::prefetch::prefetch;
+use crate::threads::Gang;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Least number of edges that a thread gets: about a millisecond of work.
+const EDGES_PER_THREAD: usize = 1 << 18;
 
 /// Whether factors follow each other in the order of their index, each with all its edges, in any order.
 pub(super) fn follows_factors(graph: &FactorGraph, preorder: &Preorder) -> bool {
-    preorder.class_count() == preorder.edge_count()
-        && (0..graph.factor_count()).all(|factor| {
+    if preorder.class_count() != preorder.edge_count() {
+        return false;
+    }
+    let follows = AtomicBool::new(true);
+    let gang = Gang::for_work(preorder.edge_count(), EDGES_PER_THREAD);
+    for_ranges(graph.factor_count(), &gang, |mut factors| {
+        let all_follow = factors.all(|factor| {
             let edges = graph.factor_edges(factor);
             preorder.ranks()[edges.clone()].iter().all(|&rank| edges.contains(&(rank as usize)))
-        })
+        });
+        if !all_follow {
+            follows.store(false, Relaxed);
+        }
+    });
+    follows.into_inner()
 }
 
 /// The highest levels, from 1, at which the incoming messages of a variable were updated and read so far.
@@ -25,11 +43,20 @@ struct Seen {
     read: u32,
 }
 
+/// What is known of a factor's variables is prefetched so many edges ahead.
+const DISTANCE: usize = 32;
+
 /// The level of each edge, from 0; see `levels` for the constraints.
 pub(super) fn levels(graph: &FactorGraph, in_place: bool) -> Result<Vec<u32>> {
     let mut seen = filled(graph.variable_count(), Seen::default())?;
     let mut levels: Vec<u32> = room(graph.edge_count())?;
+    let all = graph.edge_variables();
+    let ahead_of = |edges: Range<usize>| all.get(edges).unwrap_or_default();
     for factor in 0..graph.factor_count() {
+        let Range { start, end } = graph.factor_edges(factor);
+        for &v in ahead_of(start + DISTANCE..end + DISTANCE) {
+            prefetch(&seen, v as usize);
+        }
         let variables = graph.factor_variables(factor);
         let mut read = TopTwo::NONE;
         for &v in variables {

@@ -7,10 +7,10 @@
 use super::batches::Task;
 use super::serial::Serial;
 use super::state::State;
-use super::values::prefetch;
 use crate::error::Result;
 use crate::kernel::small_horn_messages;
 use crate::memory::collected;
+use crate::prefetch::prefetch;
 
 /// By how many messages each step of the prefetch precedes the computation: that of the edge, of the links and of the
 /// messages. Where a step takes a hundred nanoseconds from memory, a few messages of some tens each are enough.

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::memory::{Grow, filled, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::{SharedWords, all_ranges, computed, fill, sum};
+use crate::prefetch::prefetch;
 use crate::threads::Gang;
 
 /// If more than one in so many edges joins blocks where factors stay in their order, another order is tried.
@@ -70,7 +71,7 @@ impl Homes {
         if joined * FEW_JOINED <= graph.edge_count() {
             return Ok(Some(in_order));
         }
-        let order = order.of(graph)?;
+        let order = order.of(graph, gang)?;
         let along_variables = Self::in_order(own_warps, Some(order), total, shape, gang)?;
         let better = along_variables.joined_edges(graph, gang) < joined;
         Ok(Some(if better { along_variables } else { in_order }))
@@ -151,36 +152,65 @@ impl Homes {
 pub(super) struct OrderAlongVariables(Option<Vec<u32>>);
 
 impl OrderAlongVariables {
-    fn of(&mut self, graph: &FactorGraph) -> Result<&[u32]> {
+    pub(super) fn of(&mut self, graph: &FactorGraph, gang: &Gang) -> Result<&[u32]> {
         let order = match self.0.take() {
             Some(order) => order,
-            None => along_variables(graph)?,
+            None => along_variables(graph, gang)?,
         };
         Ok(self.0.insert(order))
     }
 }
 
 /// All factors, each followed by such that share a variable with it, as far as possible.
-fn along_variables(graph: &FactorGraph) -> Result<Vec<u32>> {
+fn along_variables(graph: &FactorGraph, gang: &Gang) -> Result<Vec<u32>> {
+    // The search jumps about, and each jump waits for memory: so what it needs of a factor is put together before, by all threads.
+    let near = computed(graph.factor_count(), gang, |f| near(graph, f))?;
     let mut seen = filled(graph.factor_count(), false)?;
     let mut order = room(graph.factor_count())?;
     let mut waiting = Vec::new();
-    for start in 0..graph.factor_count() {
+    for start in 0..graph.factor_count() as u32 {
         waiting.try_push(start)?;
         while let Some(f) = waiting.pop() {
-            if std::mem::replace(&mut seen[f], true) {
+            if std::mem::replace(&mut seen[f as usize], true) {
                 continue;
             }
-            order.push(f as u32);
-            for edge in graph.factor_edges(f) {
-                let v = graph.edge_variables()[edge] as usize;
-                if graph.degree(v) <= FEW {
-                    let others = graph.variable_edges(v).iter();
-                    let others = others.map(|&e| graph.edge_factors()[e as usize] as usize);
-                    waiting.try_extend(others.filter(|&f| !seen[f]))?;
+            order.push(f);
+            let mut wait = |other: u32| -> Result<()> {
+                if !seen[other as usize] {
+                    prefetch(&near, other as usize);
+                    waiting.try_push(other)?;
                 }
+                Ok(())
+            };
+            match near[f as usize].get(1..=near[f as usize][0] as usize) {
+                Some(all) => all.iter().try_for_each(|&other| wait(other))?,
+                None => neighbours(graph, f as usize).try_for_each(&mut wait)?,
             }
         }
     }
     Ok(order)
+}
+
+/// The factors that share a variable of few factors with a factor; several times if they share several.
+fn neighbours(graph: &FactorGraph, factor: usize) -> impl Iterator<Item = u32> {
+    let variables = graph.factor_variables(factor).iter().map(|&v| v as usize);
+    let edges = variables
+        .filter(|&v| graph.degree(v) <= FEW)
+        .flat_map(|v| graph.variable_edges(v).iter().map(|&edge| edge as usize));
+    edges.map(|edge| graph.edge_factors()[edge]).filter(move |&other| other as usize != factor)
+}
+
+/// Most neighbours that are put together: with their number they take half of a line of the cache.
+pub(super) const MOST_NEAR: usize = 7;
+
+/// The number of [`neighbours`] of a factor, more than [`MOST_NEAR`] standing for any number more, and so many of them.
+fn near(graph: &FactorGraph, factor: usize) -> [u32; MOST_NEAR + 1] {
+    let mut near = [0; MOST_NEAR + 1];
+    for (number, other) in (1..).zip(neighbours(graph, factor).take(MOST_NEAR + 1)) {
+        near[0] = number;
+        if let Some(place) = near.get_mut(number as usize) {
+            *place = other;
+        }
+    }
+    near
 }

@@ -174,6 +174,8 @@ fn busy_levels(ranks: &Ranks<'_>, [levels, warps]: [usize; 2], gang: &Gang) -> R
     };
     all_ranges(graph.factor_count(), gang, |factors| {
         let mut sent: Vec<(u32, u64)> = Vec::new();
+        // Added up here first: threads that add to one sum take turns.
+        let mut read: Vec<(u32, u64)> = Vec::new();
         for factor in factors.filter(|&factor| graph.arity(factor) > 1) {
             let edges = graph.factor_edges(factor);
             let all: u64 = edges.clone().map(threads).sum();
@@ -185,8 +187,13 @@ fn busy_levels(ranks: &Ranks<'_>, [levels, warps]: [usize; 2], gang: &Gang) -> R
             sent.sort_unstable();
             for of_level in sent.chunk_by(|(a, _), (b, _)| a == b) {
                 let own = if let [(_, own)] = of_level { *own } else { 0 };
-                threads_of_level[of_level[0].0 as usize].fetch_add(all - own, Relaxed);
+                read.try_push((of_level[0].0, all - own))?;
             }
+        }
+        read.sort_unstable();
+        for of_level in read.chunk_by(|(a, _), (b, _)| a == b) {
+            let sum = of_level.iter().map(|(_, threads)| threads).sum();
+            threads_of_level[of_level[0].0 as usize].fetch_add(sum, Relaxed);
         }
         Ok(())
     })?;

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::model::FactorGraph;
 use crate::parallel::{computed, fill};
+use crate::prefetch::prefetch;
 use crate::schedule::{Levels, Preorder};
 use crate::threads::Gang;
 use std::ops::Range;
@@ -18,12 +19,16 @@ const LAST_LEVELS: u32 = 2;
 /// So many levels fewer than there are, iterations follow each other. Iterations overlap by this on BINGO's graphs.
 const OVERLAP: i64 = 2;
 
+/// Edges of a factor for which something is prefetched; few factors have more.
+const PREFETCHED: usize = 8;
+
 /// In the place of a level: there is none.
 const NEVER: u32 = u32::MAX;
 
 /// Some edges of a factor that read the same messages.
+#[derive(Clone, Copy)]
 pub(super) struct Item {
-    /// Its number among those of the level.
+    /// Its number among those that are found together.
     pub number: u32,
     pub factor: u32,
     /// Those of the factor's positions, the head's first, that are sent.
@@ -44,8 +49,10 @@ pub(super) struct Last {
 pub(super) struct Ranks<'a> {
     pub graph: &'a FactorGraph,
     pub layout: &'a Layout,
-    /// By edge, its level, or [`NEVER`] where its message is the same in each iteration, and its rank: what is looked up most.
+    /// By edge, its level, or [`NEVER`] where its message is the same in each iteration, and its rank.
     pub levels_and_ranks: Vec<(u32, u32)>,
+    /// The same variable by variable, as `FactorGraph::all_variable_edges`: what is looked up most, of all messages to a variable.
+    by_variable: Vec<(u32, u32)>,
     /// By variable: whether ranks rise along its slots.
     rising: Vec<bool>,
     /// By variable: see [`Ranks::width_of`].
@@ -59,25 +66,32 @@ impl<'a> Ranks<'a> {
         graph: &'a FactorGraph, layout: &'a Layout, preorder: &Preorder, levels: &Levels,
         gang: &Gang,
     ) -> Result<Self> {
-        let rank = |e: u32| preorder.ranks()[e as usize];
-        let is_rising = |v| graph.variable_edges(v).is_sorted_by_key(|&e| rank(e));
-        let mut rising = filled(graph.variable_count(), false)?;
-        fill(&mut rising, gang, is_rising)?;
         let level_of = levels.level_of_edge();
         let levels_and_ranks = computed(graph.edge_count(), gang, |edge| {
             let level = if changes(graph, edge) { level_of[edge] } else { NEVER };
             (level, preorder.ranks()[edge])
+        })?;
+        let edges = graph.all_variable_edges();
+        let by_variable = computed(edges.len(), gang, |at| levels_and_ranks[edges[at] as usize])?;
+        let mut rising = filled(graph.variable_count(), false)?;
+        fill(&mut rising, gang, |v| {
+            by_variable[graph.variable_slots(v)].is_sorted_by_key(|&(_, rank)| rank)
         })?;
         let widths = computed(graph.variable_count(), gang, |v| match layout.slots_of(v).1 {
             2 => 1,
             slots => slots.next_power_of_two(),
         })?;
         let period = (levels.count() as i64 - OVERLAP).max(1);
-        Ok(Self { graph, layout, levels_and_ranks, rising, widths, period })
+        Ok(Self { graph, layout, levels_and_ranks, by_variable, rising, widths, period })
     }
 
     pub(super) fn of(&self, edge: u32) -> u32 {
         self.levels_and_ranks[edge as usize].1
+    }
+
+    /// The levels and ranks of the messages to a variable.
+    fn of_variable(&self, variable: usize) -> &[(u32, u32)] {
+        &self.by_variable[self.graph.variable_slots(variable)]
     }
 
     /// The level that sends the message of an edge, if it is another one in each iteration.
@@ -110,16 +124,18 @@ impl<'a> Ranks<'a> {
         &self, variable: usize, factor: usize, ranks: Range<u32>,
     ) -> impl Iterator<Item = u32> {
         let own = self.graph.factor_edges(factor);
-        let edges = self.graph.variable_edges(variable);
-        let edges = if self.rising[variable] {
-            let first = edges.partition_point(|&e| self.of(e) < ranks.start);
-            let end = edges.partition_point(|&e| self.of(e) < ranks.end);
-            &edges[first..end]
+        let (edges, all) = (self.graph.variable_edges(variable), self.of_variable(variable));
+        let within = if self.rising[variable] {
+            let first = all.partition_point(|&(_, rank)| rank < ranks.start);
+            first..first + all[first..].partition_point(|&(_, rank)| rank < ranks.end)
         } else {
-            edges
+            0..all.len()
         };
-        let others = edges.iter().filter(move |&&e| !own.contains(&(e as usize)));
-        others.map(|&e| self.of(e)).filter(move |rank| ranks.contains(rank))
+        let of_edges = edges[within.clone()].iter().zip(&all[within]);
+        let others = of_edges.filter(move |&(&edge, (_, rank))| {
+            ranks.contains(rank) && !own.contains(&(edge as usize))
+        });
+        others.map(|(_, &(_, rank))| rank)
     }
 
     /// Whether a slot is read anew along the edge `own` in messages of this rank. `None` of slots without an edge:
@@ -127,38 +143,63 @@ impl<'a> Ranks<'a> {
     pub(super) fn is_new(&self, own: usize, slot: u32, rank: u32) -> Option<bool> {
         let variable = self.graph.edge_variables()[own] as usize;
         let at = slot - self.layout.slots_of(variable).0;
-        let &edge = self.graph.variable_edges(variable).get(at as usize)?;
-        Some(edge as usize != own && self.of(edge) < rank)
+        let &(_, of_slot) = self.of_variable(variable).get(at as usize)?;
+        Some(of_slot < rank && slot != self.layout.slot_of_edge[own])
     }
 
     /// Which of the messages that are read along the edge `own` in messages of this rank and level comes last, if it
     /// is late and near, and when the others are there. Of variables in pieces, among those of its own piece.
     pub(super) fn last(&self, own: usize, rank: u32, level: u32) -> (Last, i64) {
         let variable = self.graph.edge_variables()[own] as usize;
-        let piece = self.own_place(own) / WARP_LEAVES;
-        let edges = self.graph.variable_edges(variable).chunks(WARP_LEAVES).nth(piece);
-        let others = edges.unwrap_or_default().iter().filter(|&&edge| edge as usize != own);
-        let (mut latest, mut before) = (None, None);
-        for &edge in others {
-            let (level, rank_of_edge) = self.levels_and_ranks[edge as usize];
-            if level == NEVER {
-                continue;
-            }
-            // When it is there, in levels of this iteration, and whether it is of the iteration before.
-            let (of_iteration, is_old) = (i64::from(level), rank_of_edge >= rank);
-            let when = if is_old { of_iteration - self.period } else { of_iteration };
-            let timed = Some((when, edge, is_old));
-            before = before.max(timed.min(latest));
-            latest = latest.max(timed);
+        let first = self.layout.slots_of(variable).0;
+        let own = (self.layout.slot_of_edge[own] - first) as usize;
+        let begin = own / WARP_LEAVES * WARP_LEAVES;
+        let all = self.of_variable(variable);
+        let of_piece = &all[begin..all.len().min(begin + WARP_LEAVES)];
+        let is_old = |place: usize| all[place].1 >= rank;
+        // When a message is there, in levels of this iteration, and its place behind that: the latest one, and the one before it.
+        let (mut latest, mut before) = (i64::MIN, i64::MIN);
+        for (place, &(of_place, _)) in (begin..).zip(of_piece) {
+            let of_iteration = if is_old(place) { self.period } else { 0 };
+            let when = (i64::from(of_place) - of_iteration) << 32 | place as i64;
+            let when = if of_place == NEVER || place == own { i64::MIN } else { when };
+            before = before.max(when.min(latest));
+            latest = latest.max(when);
         }
-        let when = |timed: Option<(i64, u32, bool)>| timed.map_or(i64::MIN, |(when, ..)| when);
-        if let Some((of_last, last, is_old)) = latest {
-            let away = self.layout.slot_of_edge[last as usize] ^ self.layout.slot_of_edge[own];
-            if of_last + i64::from(LAST_LEVELS) >= i64::from(level) && away < LAST_SLOTS {
-                return (Last { away, is_old }, when(before));
+        let when = |timed: i64| if timed == i64::MIN { timed } else { timed >> 32 };
+        if latest != i64::MIN {
+            let last = latest as u32;
+            let away = (first + last) ^ (first + own as u32);
+            if when(latest) + i64::from(LAST_LEVELS) >= i64::from(level) && away < LAST_SLOTS {
+                return (Last { away, is_old: is_old(last as usize) }, when(before));
             }
         }
         (Last::default(), when(latest))
+    }
+
+    /// Prefetches where a factor has its edges, and what is known of it.
+    pub(super) fn prefetch_factor(&self, factor: usize) {
+        let first = self.graph.factor_edges(factor).start;
+        prefetch(self.graph.edge_variables(), first);
+        prefetch(&self.layout.slot_of_edge, first);
+        prefetch(&self.layout.coefficients_of, factor);
+    }
+
+    /// Prefetches what is known of the variables of a factor, which [`Self::prefetch_factor`] has found.
+    pub(super) fn prefetch_variables(&self, factor: usize) {
+        for &v in self.graph.factor_variables(factor).iter().take(PREFETCHED) {
+            prefetch(self.graph.variable_offsets(), v as usize);
+            prefetch(&self.layout.position, v as usize);
+            prefetch(&self.widths, v as usize);
+        }
+    }
+
+    /// Prefetches the levels and ranks of what is sent to the variables of a factor, which [`Self::prefetch_variables`] has found.
+    pub(super) fn prefetch_messages(&self, factor: usize) {
+        for edge in self.graph.factor_edges(factor).take(PREFETCHED) {
+            let v = self.graph.edge_variables()[edge] as usize;
+            prefetch(&self.by_variable, self.graph.variable_slots(v).start);
+        }
     }
 
     /// The number of threads that read what a variable sends: one for each slot, but one of two.

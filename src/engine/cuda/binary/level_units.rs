@@ -25,6 +25,9 @@ const MANY_EDGES: usize = 256;
 /// Most rounds in which a warp reads what several factors' variables send.
 const ROUNDS: usize = 2;
 
+/// By so many edges, what is looked up of a factor's variables is prefetched before it is needed.
+const EDGES_AHEAD: usize = 16;
+
 /// What a variable sends to a factor, and which thread wants it.
 struct Read {
     /// Its number among those of the unit.
@@ -85,6 +88,7 @@ impl Threads {
 }
 
 /// An item, and what it is sorted by.
+#[derive(Clone, Copy)]
 pub(super) struct SortedItem {
     threads: Threads,
     /// See [`thread_levels`]; 0 of one that stays alone.
@@ -100,15 +104,32 @@ impl SortedItem {
     }
 
     /// Those that stay alone come first; then factors of one width together, and of these those with hubs.
-    fn key(&self) -> impl Ord + use<> {
+    fn key(&self) -> impl Ord + Copy + use<> {
         let alone = !self.threads.can_share();
-        (std::cmp::Reverse((alone, self.levels, self.threads)), self.item.number)
+        std::cmp::Reverse((alone, self.levels, self.threads))
     }
 
-    /// The items of some edges of a level, with numbers among these.
+    /// The items of some edges of a level, in the order of their keys, and of the edges.
     pub(super) fn all_of(reads: &Reads<'_>, edges: &[u32], level: u32) -> Result<Vec<Self>> {
         let items = items_of(reads.ranks, edges)?.into_iter();
-        collected(items.map(|item| Self::new(reads, item, level)))
+        let mut all: Vec<Self> = collected(items.map(|item| Self::new(reads, item, level)))?;
+        all.sort_unstable_by_key(|sorted| (sorted.key(), sorted.item.number));
+        Ok(all)
+    }
+
+    /// All of some parts in the order of their keys, and of the parts, each of which is in this order by itself.
+    fn merged(parts: &[Vec<Self>]) -> Result<Vec<Self>> {
+        // There are few keys, so that what parts have of each is copied together.
+        let mut runs: Vec<(usize, &[Self])> = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            for run in part.chunk_by(|a, b| a.key() == b.key()) {
+                runs.try_push((number, run))?;
+            }
+        }
+        runs.sort_unstable_by_key(|&(number, run)| (run[0].key(), number));
+        let mut all = room(parts.iter().map(Vec::len).sum())?;
+        runs.iter().for_each(|(_, run)| all.extend_from_slice(run));
+        Ok(all)
     }
 }
 
@@ -120,17 +141,9 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Of all items of a level, for so many warps: those of parts of its edges, which these parts are emptied of.
-    pub(super) fn new(
-        ranks: &Ranks<'_>, parts: &mut [Vec<SortedItem>], warps: usize,
-    ) -> Result<Self> {
-        let mut sorted = room(parts.iter().map(Vec::len).sum())?;
-        for part in parts {
-            let before = sorted.len() as u32;
-            part.iter_mut().for_each(|sorted| sorted.item.number += before);
-            sorted.append(part);
-        }
-        sorted.sort_unstable_by_key(SortedItem::key);
+    /// Of all items of a level, for so many warps: those of parts of its edges.
+    pub(super) fn new(ranks: &Ranks<'_>, parts: &[Vec<SortedItem>], warps: usize) -> Result<Self> {
+        let sorted = SortedItem::merged(parts)?;
         let alone = sorted.partition_point(|sorted| !sorted.threads.can_share());
         let others = &sorted[alone..];
         let groups = |most, rounds| groups_of(others, most, rounds);
@@ -174,7 +187,15 @@ impl Groups {
         &self, versions: &Versions<'_>, reads: &Reads<'_>, level: u32, numbers: Range<usize>,
     ) -> Result<Vec<Unit>> {
         let mut units = room(numbers.len())?;
+        let prefetch = |number: usize, prefetch: &dyn Fn(usize)| {
+            if number < self.count() {
+                self.items(number).iter().for_each(|item| prefetch(item.factor as usize));
+            }
+        };
         for number in numbers {
+            prefetch(number + 3, &|factor| reads.ranks.prefetch_factor(factor));
+            prefetch(number + 2, &|factor| reads.ranks.prefetch_variables(factor));
+            prefetch(number + 1, &|factor| reads.ranks.prefetch_messages(factor));
             units.push(Unit::new(versions, reads, self.items(number), level)?);
         }
         Ok(units)
@@ -468,7 +489,16 @@ fn items_of(ranks: &Ranks<'_>, edges: &[u32]) -> Result<Vec<Item>> {
     let graph = ranks.graph;
     let factors = graph.edge_factors();
     let mut items: Vec<Item> = Vec::new();
+    let mut done = 0;
+    let ahead = |at: usize| edges.get(at).map(|&edge| factors[edge as usize] as usize);
     for group in edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]) {
+        if let Some(factor) = ahead(done + 2 * EDGES_AHEAD) {
+            ranks.prefetch_variables(factor);
+        }
+        if let Some(factor) = ahead(done + EDGES_AHEAD) {
+            ranks.prefetch_messages(factor);
+        }
+        done += group.len();
         let factor = factors[group[0] as usize];
         let f = factor as usize;
         if graph.arity(f) == 1 || has_own_warps(graph, f) {

@@ -177,12 +177,12 @@ fn groups_of_levels(
         }
         parts_of_levels.push(parts.len() - before);
     }
-    let mut items = all_of(parts.into_iter(), gang, |&mut (level, edges)| {
+    let items = all_of(parts.into_iter(), gang, |&mut (level, edges)| {
         SortedItem::all_of(reads, edges, level)
     })?;
-    let mut rest = &mut items[..];
+    let mut rest = &items[..];
     let of_levels =
-        parts_of_levels.into_iter().map(|count| rest.split_off_mut(..count).unwrap_or_default());
+        parts_of_levels.into_iter().map(|count| rest.split_off(..count).unwrap_or_default());
     all_of(of_levels, gang, |parts| Groups::new(reads.ranks, parts, warps))
 }
 

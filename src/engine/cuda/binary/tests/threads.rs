@@ -2,14 +2,15 @@
 
 use super::messages::star;
 use crate::engine::cuda::binary::flood::FloodWork;
-use crate::engine::cuda::binary::homes::{Homes, OrderAlongVariables};
+use crate::engine::cuda::binary::homes::{Homes, MOST_NEAR, OrderAlongVariables};
 use crate::engine::cuda::binary::layout::Layout;
 use crate::engine::cuda::binary::levels::LevelWork;
+use crate::engine::cuda::binary::limits::FEW;
 use crate::generate;
 use crate::model::{FactorGraph, FactorGraphBuilder};
 use crate::schedule::Schedule;
 use crate::threads::Gang;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// More than a thread takes at a time, of each kind of factor, with the same parameters and several heads.
 fn with_many_heads() -> FactorGraph {
@@ -77,6 +78,50 @@ fn threads_make_no_difference() {
     check_same(&with_many_heads());
     check_same(&generate::smartfl(8000, 1).unwrap().graph);
     check_same(&star(700, 40));
+}
+
+/// All factors, each followed by such that share a variable of few factors with it: found without anything put together before.
+fn in_depth(graph: &FactorGraph) -> Vec<u32> {
+    let (mut seen, mut order) = (HashSet::new(), Vec::new());
+    let mut waiting: Vec<u32> = (0..graph.factor_count() as u32).rev().collect();
+    while let Some(f) = waiting.pop() {
+        if seen.insert(f) {
+            order.push(f);
+            for &v in graph.factor_variables(f as usize) {
+                let edges = graph.variable_edges(v as usize);
+                let others = edges.iter().map(|&edge| graph.edge_factors()[edge as usize]);
+                waiting.extend(others.filter(|other| edges.len() <= FEW && !seen.contains(other)));
+            }
+        }
+    }
+    order
+}
+
+#[test]
+fn factors_follow_those_that_they_share_a_variable_with() {
+    let mut builder = FactorGraphBuilder::new();
+    for factor in 0..600_u64 {
+        // Of so many variables that some have more neighbours than are put together.
+        let scope = [0, 1, 7, 23, 60].map(|away| 1000 + (factor * 2 + away * factor % 400) % 1150);
+        let body: BTreeSet<u64> = scope.into_iter().collect();
+        builder.add_and(factor, &body.into_iter().collect::<Vec<_>>(), 0.9, 0.1).unwrap();
+    }
+    let with_many_neighbours = builder.build().unwrap();
+    let neighbours = |&f: &usize| {
+        let variables = with_many_neighbours.factor_variables(f).iter();
+        let degrees = variables.map(|&v| with_many_neighbours.degree(v as usize));
+        degrees.filter(|&degree| degree <= FEW).map(|degree| degree - 1).sum::<usize>()
+    };
+    let many = (0..600).filter(|f| neighbours(f) > MOST_NEAR).count();
+    assert!((100..500).contains(&many), "{many}");
+    for graph in [with_many_neighbours, with_many_heads(), generate::bingo(5000, 1).unwrap().graph]
+    {
+        for threads in [1, 3] {
+            let mut order = OrderAlongVariables::default();
+            let order = order.of(&graph, &Gang::of(threads)).unwrap();
+            assert_eq!(order, in_depth(&graph));
+        }
+    }
 }
 
 /// Parameters with the same head share a number, and nothing else does.
