@@ -891,6 +891,55 @@ fn high_degree_variables_of_levels() {
     }
 }
 
+/// Levels with more factors of two variables than there are warps for eight each, on the largest devices too: sums, damped and not,
+/// and maxima, with messages that doubles hold and others, and deterministic ones.
+#[test]
+fn factors_of_two_variables_in_wide_levels() {
+    let Some(options) = tested() else { return };
+    let (sums, maxima) = (Inference::SumProduct, Inference::MaxProduct);
+    for (seed, rarity) in [(1, 1000), (2, 6)] {
+        let numbers = numbers(seed, 50_000);
+        let mut choices = Choices::new(&numbers, rarity);
+        let mut builder = FactorGraphBuilder::new();
+        for factor in 0..5000_u64 {
+            let (one, other) = (factor * 7 % 2999, (factor * 11 + 1) % 2999);
+            let (p, q) = (choices.probability(), choices.probability());
+            let p = if factor % 50 == 0 { 1e-30 } else { p };
+            match factor % 3 {
+                _ if one == other => builder.add_prior(one, p).unwrap(),
+                0 => builder.add_or(one, &[other], p, q).unwrap(),
+                _ => builder.add_and(one, &[other], p, q).unwrap(),
+            }
+        }
+        // Messages that are no doubles.
+        for v in (0..2999).step_by(40) {
+            builder.add_table(&[v], &[1e-250, 1.0]).unwrap();
+            builder.add_table(&[v], &[1.0, 1e-150]).unwrap();
+            builder.add_table(&[v + 1], &[1.0, 1e-250]).unwrap();
+            builder.add_table(&[v + 1], &[1.0, 1e-250]).unwrap();
+        }
+        let graph = Arc::new(builder.build().unwrap());
+        let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(|edge| edge % 2).collect();
+        let halves = Preorder::from_ranks(&graph, &ranks).unwrap();
+        let schedule = Schedule::Custom(Arc::new(halves));
+        let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+        for (start, damping, inference) in [
+            (Start::Fresh, 0.0, sums),
+            (Start::Warm, 0.5, sums),
+            (Start::Warm, 0.3, maxima),
+            (Start::Fresh, 0.0, maxima),
+        ] {
+            let rule = StopRule::Iterations(2);
+            let request = RunRequest { start, damping, inference, ..RunRequest::new(rule) };
+            under_both_policies(&mut pair, &request, &format!("seed {seed}"));
+            for v in 0..20 {
+                let variable = (v * 151) % graph.variable_count();
+                pair.both(|session| session.observe(variable, v % 2).unwrap());
+            }
+        }
+    }
+}
+
 /// Conjunctions that share two variables of several pieces of messages, one or both of them, beside some of fewer factors; with
 /// priors among their factors, and deterministic factors.
 fn stars_of_conjunctions(choices: &mut Choices, children: u64) -> Arc<FactorGraph> {

@@ -23,8 +23,8 @@ struct LevelUnit : LevelUnitData {
     __device__ __forceinline__ uint32_t rounds() const { return unit_shape_rounds(shape); }
     /// Whether no hub's messages are read by more than 2^FEW_LEVELS threads.
     __device__ __forceinline__ bool has_few() const { return unit_shape_hub_levels(shape) <= FEW_LEVELS; }
-    /// Logarithm of the number of threads of each factor.
-    __device__ __forceinline__ uint32_t levels() const { return 2 + unit_shape_levels(shape); }
+    /// Logarithm of the number of threads of each factor: 1, 2, 3 or 5.
+    __device__ __forceinline__ uint32_t levels() const { return unit_shape_levels(shape); }
     /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
     __device__ __forceinline__ uint32_t wide_rounds() const { return unit_shape_wide_rounds(shape); }
     __device__ __forceinline__ uint32_t giants() const { return unit_shape_giants(shape); }
@@ -119,24 +119,34 @@ __device__ __forceinline__ Fraction<double> in_doubles(const Fraction<Balanced> 
     return Fraction<double>{fraction.above.value, fraction.below.value};
 }
 
-/// The part of a body that another thread of a group of four has.
-template <Scaling S>
-__device__ __forceinline__ InDouble<S> of_four(InDouble<S> x, int thread) {
-    return InDouble<S>{__shfl_sync(~0u, x.value, thread, 4)};
+/// The part of a body that another thread of a group of so many has.
+template <int WIDTH, Scaling S>
+__device__ __forceinline__ InDouble<S> of_group(InDouble<S> x, int thread) {
+    return InDouble<S>{__shfl_sync(~0u, x.value, thread, WIDTH)};
 }
-__device__ __forceinline__ Far of_four(const Far &x, int thread) {
-    return Far{__shfl_sync(~0u, x.significand, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
+template <int WIDTH>
+__device__ __forceinline__ Far of_group(const Far &x, int thread) {
+    return Far{__shfl_sync(~0u, x.significand, thread, WIDTH), __shfl_sync(~0u, x.exponent, thread, WIDTH)};
 }
-__device__ __forceinline__ Loose of_four(const Loose &x, int thread) {
-    return Loose{__shfl_sync(~0u, x.value, thread, 4), __shfl_sync(~0u, x.exponent, thread, 4)};
+template <int WIDTH>
+__device__ __forceinline__ Loose of_group(const Loose &x, int thread) {
+    return Loose{__shfl_sync(~0u, x.value, thread, WIDTH), __shfl_sync(~0u, x.exponent, thread, WIDTH)};
 }
+template <int WIDTH, class T>
+__device__ __forceinline__ Max<T> of_group(const Max<T> &x, int thread) {
+    return Max<T>{of_group<WIDTH>(x.value, thread)};
+}
+template <int WIDTH, class T>
+__device__ __forceinline__ Body<T> of_group(const Body<T> &body, int thread) {
+    return Body<T>{of_group<WIDTH>(body.all, thread), of_group<WIDTH>(body.not_all, thread)};
+}
+
+/// As group_message<T, 1>: the body is one literal.
 template <class T>
-__device__ __forceinline__ Max<T> of_four(const Max<T> &x, int thread) {
-    return Max<T>{of_four(x.value, thread)};
-}
-template <class T>
-__device__ __forceinline__ Body<T> of_four(const Body<T> &body, int thread) {
-    return Body<T>{of_four(body.all, thread), of_four(body.not_all, thread)};
+__device__ __forceinline__ Fraction<T> message_of_two(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
+    const Body<T> body = of_group<2>(Body<T>::literal(value, negated), 0);
+    const HeadWeights<T> weights(Packed{__shfl_sync(~0u, value.bits, 1, 2)}, f);
+    return fraction(lane % 2 == 1, negated, weights, Body<T>::neutral(), body, f);
 }
 
 /// As group_message<T, 2>, but all shuffles run together.
@@ -146,9 +156,9 @@ __device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, Packed val
     const Body<T> body = Body<T>::literal(value, negated);
     const Packed head = Packed{__shfl_sync(~0u, value.bits, 3, 4)};
     // The halves of the tree: (0, 1), (2, neutral).
-    const Body<T> x = of_four(body, own < 2 ? 2 : 0), y = of_four(body, own == 0 ? 1 : own == 1 ? 0 : 1);
+    const Body<T> x = of_group<4>(body, own < 2 ? 2 : 0), y = of_group<4>(body, own == 0 ? 1 : own == 1 ? 0 : 1);
     const HeadWeights<T> weights(head, f);
-    const Body<T> rest = combine(x, y), all = combine(rest, of_four(body, 2));
+    const Body<T> rest = combine(x, y), all = combine(rest, of_group<4>(body, 2));
     return fraction(own == 3, negated, weights, rest, all, f);
 }
 
@@ -158,13 +168,21 @@ __device__ __noinline__ Fraction<T> message_of_warp(uint32_t lane, uint64_t valu
     return group_message<T, 5>(lane, Packed{value}, negated, f);
 }
 
-/// The message of a factor to the variable of this thread, by groups of 2^levels threads, in the numbers T.
+/// The message of a factor of up to eight variables to that of this thread, by groups of 2^levels threads, in the numbers T.
+template <class T>
+__device__ __forceinline__ Fraction<T> message_of_few(uint32_t levels, uint32_t lane, Packed value, bool negated,
+                                                      const HeadValues &f) {
+    return levels == 2   ? message_of_four<T>(lane, value, negated, f)
+           : levels == 1 ? message_of_two<T>(lane, value, negated, f)
+                         : group_message<T, 3>(lane, value, negated, f);
+}
+
+/// The same of any factor.
 template <class T>
 __device__ __forceinline__ Fraction<T> message_of_group(uint32_t levels, uint32_t lane, Packed value, bool negated,
                                                         const HeadValues &f) {
-    return levels == 2   ? message_of_four<T>(lane, value, negated, f)
-           : levels == 3 ? group_message<T, 3>(lane, value, negated, f)
-                         : group_message<T, 5>(lane, value, negated, f);
+    return levels <= 3 ? message_of_few<T>(levels, lane, value, negated, f)
+                       : group_message<T, 5>(lane, value, negated, f);
 }
 
 /// The same for maxima.
@@ -179,8 +197,7 @@ __device__ __noinline__ Fraction<T> maximum_of_group(uint32_t levels, uint32_t l
 template <class T>
 __device__ __noinline__ Fraction<T> maximum_of_few(uint32_t levels, uint32_t lane, uint64_t value, bool negated,
                                                    HeadValues f) {
-    const Fraction<Max<T>> maximum = levels == 2 ? message_of_four<Max<T>>(lane, Packed{value}, negated, f)
-                                                 : group_message<Max<T>, 3>(lane, Packed{value}, negated, f);
+    const Fraction<Max<T>> maximum = message_of_few<Max<T>>(levels, lane, Packed{value}, negated, f);
     return Fraction<T>{maximum.above.value, maximum.below.value};
 }
 
@@ -191,11 +208,9 @@ __device__ __forceinline__ Packed maximum_of_warp(uint32_t lane, Packed value, b
 }
 
 /// As far_message, of up to eight variables, where exponents are far from what doubles have.
-__device__ __noinline__ inline uint64_t farther_message(uint32_t lane, bool of_four, uint64_t value, bool negated,
+__device__ __noinline__ inline uint64_t farther_message(uint32_t levels, uint32_t lane, uint64_t value, bool negated,
                                                         HeadValues f) {
-    return (of_four ? message_of_four<Loose>(lane, Packed{value}, negated, f).ratio()
-                    : group_message<Loose, 3>(lane, Packed{value}, negated, f).ratio())
-        .bits;
+    return message_of_few<Loose>(levels, lane, Packed{value}, negated, f).ratio().bits;
 }
 
 /// The message of a factor to the variable of this thread where doubles do not do. For few variables there are numbers that take
@@ -208,13 +223,12 @@ __device__ __forceinline__ Packed far_message(uint32_t lane, const LevelUnit &un
     }
     if (unit.range() == 0 || !may_be_balanced(levels, value)) {
         return of_maxima ? maximum_of_few<Loose>(levels, lane, value.bits, negated, f).ratio()
-                         : Packed{farther_message(lane, levels == 2, value.bits, negated, f)};
+                         : Packed{farther_message(levels, lane, value.bits, negated, f)};
     }
     if (of_maxima) {
         return maximum_of_few<BalancedFar>(levels, lane, value.bits, negated, f).ratio();
     }
-    return levels == 2 ? message_of_four<BalancedFar>(lane, value, negated, f).ratio()
-                       : group_message<BalancedFar, 3>(lane, value, negated, f).ratio();
+    return message_of_few<BalancedFar>(levels, lane, value, negated, f).ratio();
 }
 
 /// The same whatever its input is.
@@ -405,7 +419,9 @@ struct LevelWork {
         fits &= unit.fits(input.value);
         const Fraction<double> fraction = in_doubles(
             of_maxima() ? maximum_of_group<Balanced>(levels, lane, input.value.bits, input.is_negated(), input.f)
+            // (message_of_few is a comparison more for most units, which is 2 % of SEQFIX on Math-3.)
             : levels == 2 ? message_of_four<Balanced>(lane, input.value, input.is_negated(), input.f)
+            : levels == 1 ? message_of_two<Balanced>(lane, input.value, input.is_negated(), input.f)
             : levels == 3 ? group_message<Balanced, 3>(lane, input.value, input.is_negated(), input.f)
                           : message_of_warp<Balanced>(lane, input.value.bits, input.is_negated(), input.f));
         fits &= fraction.is_plain();

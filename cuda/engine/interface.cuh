@@ -466,20 +466,20 @@ constexpr uint32_t UNIT_SHAPE_NODE = 0x80;
 /// Whether it is no factors, but what hubs send to several.
 constexpr uint32_t UNIT_SHAPE_VARIABLES = 0x100;
 #define unit_shape_variables(word) (((word) & UNIT_SHAPE_VARIABLES) != 0)
-/// Logarithm of the number of threads of each factor, less 2.
+/// Logarithm of the number of threads of each factor.
 constexpr uint32_t UNIT_SHAPE_LEVELS_SHIFT = 9;
-constexpr uint32_t UNIT_SHAPE_LEVELS_MASK = 0x600;
-#define unit_shape_levels(word) ((word) >> UNIT_SHAPE_LEVELS_SHIFT & 0x3)
+constexpr uint32_t UNIT_SHAPE_LEVELS_MASK = 0xe00;
+#define unit_shape_levels(word) ((word) >> UNIT_SHAPE_LEVELS_SHIFT & 0x7)
 /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
-constexpr uint32_t UNIT_SHAPE_WIDE_ROUNDS_SHIFT = 11;
-constexpr uint32_t UNIT_SHAPE_WIDE_ROUNDS_MASK = 0x1f800;
+constexpr uint32_t UNIT_SHAPE_WIDE_ROUNDS_SHIFT = 12;
+constexpr uint32_t UNIT_SHAPE_WIDE_ROUNDS_MASK = 0x3f000;
 #define unit_shape_wide_rounds(word) ((word) >> UNIT_SHAPE_WIDE_ROUNDS_SHIFT & 0x3f)
-constexpr uint32_t UNIT_SHAPE_GIANTS_SHIFT = 17;
-constexpr uint32_t UNIT_SHAPE_GIANTS_MASK = 0x7e0000;
+constexpr uint32_t UNIT_SHAPE_GIANTS_SHIFT = 18;
+constexpr uint32_t UNIT_SHAPE_GIANTS_MASK = 0xfc0000;
 #define unit_shape_giants(word) ((word) >> UNIT_SHAPE_GIANTS_SHIFT & 0x3f)
 /// Inputs with exponents below four times this, and certain ones, can be computed with as doubles; 0: none can.
-constexpr uint32_t UNIT_SHAPE_RANGE_SHIFT = 23;
-constexpr uint32_t UNIT_SHAPE_RANGE_MASK = 0xff800000;
+constexpr uint32_t UNIT_SHAPE_RANGE_SHIFT = 24;
+constexpr uint32_t UNIT_SHAPE_RANGE_MASK = 0xff000000;
 #define unit_shape_range(word) ((word) >> UNIT_SHAPE_RANGE_SHIFT)
 
 /// The second word that a thread has in a unit of hubs: a number, and which of the eight slots are of edges.

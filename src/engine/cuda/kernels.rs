@@ -3,7 +3,6 @@
 use super::driver::{Current, Device, Module};
 use crate::error::{Error, Result};
 use lzma_rust2::LzmaReader;
-use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -14,13 +13,13 @@ macro_rules! compressed {
     };
 }
 
-/// What cuda/build-ptx makes of one source, compressed.
+/// What cuda/build-ptx makes of one source, compressed as LZMA.
 pub(super) struct Kernels {
     name: &'static str,
-    /// For every device from some compute capability on that there is and will be, as LZMA.
+    /// For every device from some compute capability on that there is and will be.
     ptx: &'static [u8],
     /// What devices of compute capability 9.0, and only those, load as it is: the driver would take up to
-    /// half a minute to compile the PTX. By zstd, which expands 8 MB in 30 ms where LZMA takes 80.
+    /// half a minute to compile the PTX.
     binary: Option<&'static [u8]>,
 }
 
@@ -28,14 +27,14 @@ pub(super) struct Kernels {
 pub(super) static BINARY: Kernels = Kernels {
     name: "binary",
     ptx: compressed!("binary.sm_70.ptx.lzma"),
-    binary: Some(compressed!("binary.sm_90.cubin.zst")),
+    binary: Some(compressed!("binary.sm_90.cubin.lzma")),
 };
 
 /// Those of cuda/general.cu.
 pub(super) static GENERAL: Kernels = Kernels {
     name: "general",
     ptx: compressed!("general.sm_70.ptx.lzma"),
-    binary: Some(compressed!("general.sm_90.cubin.zst")),
+    binary: Some(compressed!("general.sm_90.cubin.lzma")),
 };
 
 /// Those of cuda/probe.cu.
@@ -63,25 +62,13 @@ impl Kernels {
     /// What the driver loads on a device. Takes tens of milliseconds.
     pub(super) fn image(&self, device: Device) -> Result<Vec<u8>> {
         let capability = device.compute_capability()?;
-        match self.binary.filter(|_| capability == (9, 0)) {
-            Some(binary) => {
-                let decoder = StreamingDecoder::new(binary);
-                self.expand(decoder.map_err(|error| self.failed(&error))?)
-            }
-            None => self.expand(
-                LzmaReader::new_mem_limit(self.ptx, u32::MAX, None)
-                    .map_err(|error| self.failed(&error))?,
-            ),
-        }
-    }
-
-    fn expand(&self, mut decoder: impl Read) -> Result<Vec<u8>> {
+        let compressed = self.binary.filter(|_| capability == (9, 0)).unwrap_or(self.ptx);
         let mut content = Vec::new();
-        decoder.read_to_end(&mut content).map_err(|error| self.failed(&error))?;
+        LzmaReader::new_mem_limit(compressed, u32::MAX, None)
+            .and_then(|mut decoder| decoder.read_to_end(&mut content))
+            .map_err(|error| {
+                Error::Device(format!("CUDA: expanding the kernels '{}': {error}", self.name))
+            })?;
         Ok(content)
-    }
-
-    fn failed(&self, error: &dyn std::fmt::Display) -> Error {
-        Error::Device(format!("CUDA: expanding the kernels '{}': {error}", self.name))
     }
 }

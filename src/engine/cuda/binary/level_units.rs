@@ -16,7 +16,7 @@ use crate::memory::{Grow, collected, room};
 use std::ops::Range;
 
 /// Most factors of a unit.
-const MOST_FACTORS: usize = WARP / 4;
+const MOST_FACTORS: usize = WARP / 2;
 /// Where a level has fewer factors than warps over this, each is a unit of its own.
 const LEVELS_AT_ONCE: usize = 2;
 /// The same where each warp has so many edges that fewer units are worth more than that factors do not wait for each other.
@@ -103,10 +103,11 @@ impl SortedItem {
         Self { threads, levels: if threads.can_share() { levels } else { 0 }, item }
     }
 
-    /// Those that stay alone come first; then factors of one width together, and of these those with hubs.
+    /// Those that stay alone come first; then factors that may be in a unit together, of these those with hubs, and of as many
+    /// variables together.
     fn key(&self) -> impl Ord + Copy + use<> {
         let alone = !self.threads.can_share();
-        std::cmp::Reverse((alone, self.levels, self.threads))
+        std::cmp::Reverse((alone, self.levels.max(thread_levels(4)), self.threads, self.levels))
     }
 
     /// The items of some edges of a level, in the order of their keys, and of the edges.
@@ -138,6 +139,8 @@ pub(super) struct Groups {
     items: Vec<Item>,
     /// Where each group ends.
     ends: Vec<u32>,
+    /// The logarithm of the number of threads that each factor has at least.
+    fewest: u32,
 }
 
 impl Groups {
@@ -146,30 +149,35 @@ impl Groups {
         let sorted = SortedItem::merged(parts)?;
         let alone = sorted.partition_point(|sorted| !sorted.threads.can_share());
         let others = &sorted[alone..];
-        let groups = |most, rounds| groups_of(others, most, rounds);
+        let groups = |fewest, most, rounds| groups_of(others, fewest, most, rounds);
         let left = warps.saturating_sub(alone);
         // Factors in a unit wait for each other.
         let has_many = ranks.graph.edge_count() / warps >= MANY_EDGES;
         let spread = warps / if has_many { LEVELS_AT_ONCE_OF_MANY } else { LEVELS_AT_ONCE };
+        // Factors of two variables have two threads each only where units then have more of them than there is room for otherwise: a
+        // message takes longer so.
+        let (two, four) = (thread_levels(2), thread_levels(4));
+        let of_four = (1..=WARP >> four).map(|most| (four, most));
+        let of_two = (1 + (WARP >> four)..MOST_FACTORS).map(|most| (two, most));
         // What there are at least is not counted.
-        let fits = |&most: &usize| {
+        let fits = |&(fewest, most): &(u32, usize)| {
             let least = alone + others.len().div_ceil(most);
-            least <= spread && alone + groups(most, ROUNDS).count() <= spread
+            least <= spread && alone + groups(fewest, most, ROUNDS).count() <= spread
         };
-        let most = (1..MOST_FACTORS).find(fits).unwrap_or(MOST_FACTORS);
+        let (fewest, most) = of_four.chain(of_two).find(fits).unwrap_or((two, MOST_FACTORS));
         let fits = |&rounds: &usize| {
-            others.len().div_ceil(most) <= left && groups(most, rounds).count() <= left
+            others.len().div_ceil(most) <= left && groups(fewest, most, rounds).count() <= left
         };
         let rounds = (1..ROUNDS).find(fits).unwrap_or(ROUNDS);
         let mut ends = Vec::new();
         ends.try_extend(1..=alone as u32)?;
         let mut end = alone as u32;
-        for group in groups(most, rounds) {
+        for group in groups(fewest, most, rounds) {
             end += group.len() as u32;
             ends.try_push(end)?;
         }
         let items = collected(sorted.into_iter().map(|sorted| sorted.item))?;
-        Ok(Self { items, ends })
+        Ok(Self { items, ends, fewest })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -196,20 +204,22 @@ impl Groups {
             prefetch(number + 3, &|factor| reads.ranks.prefetch_factor(factor));
             prefetch(number + 2, &|factor| reads.ranks.prefetch_variables(factor));
             prefetch(number + 1, &|factor| reads.ranks.prefetch_messages(factor));
-            units.push(Unit::new(versions, reads, self.items(number), level)?);
+            units.push(Unit::new(versions, reads, self.items(number), self.fewest, level)?);
         }
         Ok(units)
     }
 }
 
 impl Unit {
-    /// Factors on as many threads each.
-    fn new(versions: &Versions<'_>, reads: &Reads<'_>, items: &[Item], level: u32) -> Result<Self> {
+    /// Factors on as many threads each, 2^`fewest` or more.
+    fn new(
+        versions: &Versions<'_>, reads: &Reads<'_>, items: &[Item], fewest: u32, level: u32,
+    ) -> Result<Self> {
         let ranks = reads.ranks;
         let graph = ranks.graph;
         let arity = |item: &Item| graph.arity(item.factor as usize);
         let most = items.iter().map(arity).max().unwrap_or(2);
-        let levels = thread_levels(most);
+        let levels = thread_levels(most).max(fewest);
         let coefficients = |item: &Item| ranks.layout.coefficients_of[item.factor as usize];
         let mut unit = Self::default();
         unit.words.try_resize(CHUNK, ranks.nothing())?;
@@ -232,7 +242,7 @@ impl Unit {
             |item: &Item| ranks.layout.coefficients[coefficients(item) as usize].is_in_f64_range();
         let plain = items.iter().all(is_in_f64_range);
         let range = if plain { exact_range(most) } else { 0 };
-        unit.shape |= unit_shape::LEVELS.put(levels - 2) | unit_shape::RANGE.put(range / 4);
+        unit.shape |= unit_shape::LEVELS.put(levels) | unit_shape::RANGE.put(range / 4);
         Ok(unit)
     }
 
@@ -459,21 +469,23 @@ fn exact_range(arity: usize) -> u32 {
     }
 }
 
-/// Neighbouring items that a warp can take together, so many at most, in so many rounds and one of hubs, or alone.
+/// Neighbouring items that a warp can take together, so many at most, in so many rounds and one of hubs, or alone. Each has
+/// 2^`fewest` threads or more.
 fn groups_of(
-    items: &[SortedItem], most: usize, rounds: usize,
+    items: &[SortedItem], fewest: u32, most: usize, rounds: usize,
 ) -> impl Iterator<Item = &[SortedItem]> {
+    let levels_of = move |item: &SortedItem| item.levels.max(fewest);
     let mut rest = items;
     std::iter::from_fn(move || {
-        let of_group = rest.first()?.levels;
+        let of_group = levels_of(rest.first()?);
         let (mut count, mut sum) = (0, Threads::default());
-        for (at, SortedItem { threads, levels, .. }) in rest.iter().enumerate() {
-            sum.of_rounds += threads.of_rounds;
-            sum.of_hubs += threads.of_hubs;
+        for (at, item) in rest.iter().enumerate() {
+            sum.of_rounds += item.threads.of_rounds;
+            sum.of_hubs += item.threads.of_hubs;
             let full = at >= most.min(WARP >> of_group)
                 || sum.of_rounds > rounds * WARP
                 || sum.of_hubs > WARP;
-            if at > 0 && (full || *levels != of_group) {
+            if at > 0 && (full || levels_of(item) != of_group) {
                 break;
             }
             count = at + 1;

@@ -21,7 +21,8 @@ const _: () = assert!(WARP_LEAVES == THREAD_LEAVES as usize * WARP);
 /// The logarithm of the number of threads that a factor of this arity has.
 pub(super) fn thread_levels(arity: usize) -> u32 {
     match arity {
-        ..=4 => 2,
+        ..=2 => 1,
+        3..=4 => 2,
         5..=8 => 3,
         _ => 5,
     }

@@ -138,8 +138,8 @@ fn threads_of(work: &LevelWork, number: usize) -> Threads {
 
 /// What a unit of an iteration by levels sends.
 fn of_unit(work: &LevelWork, number: usize) -> Vec<Sending> {
-    let levels = 2 + unit_shape::LEVELS.get(work.units[number].shape);
-    assert!([2, 3, 5].contains(&levels));
+    let levels = unit_shape::LEVELS.get(work.units[number].shape);
+    assert!([1, 2, 3, 5].contains(&levels));
     let mut threads = threads_of(work, number).all;
     let mut sendings = Vec::new();
     for of_factor in threads.chunks_mut(1 << levels) {
@@ -742,6 +742,10 @@ fn wide_levels_fill_warps() {
     let preorder = Preorder::from_ranks(&graph, &ranks).unwrap();
     let work = LevelWork::new(&graph, &layout, &preorder, [8, 16], &Gang::of(2)).unwrap().unwrap();
     assert!(work.units.len() * 4 < work.places.len(), "several factors to a unit");
+    for levels in [1, 2, 3] {
+        let has = |unit: &LevelUnit| unit_shape::LEVELS.get(unit.shape) == levels;
+        assert!(work.units.iter().any(has), "units of 2^{levels} threads to a factor");
+    }
     for shape in [[8, 16], [33, 4]] {
         check_levels(&graph, &layout, &preorder, shape);
     }

@@ -83,13 +83,13 @@ device_interface! {
         NODE: 7..8,
         /// Whether it is no factors, but what hubs send to several.
         VARIABLES: 8..9,
-        /// Logarithm of the number of threads of each factor, less 2.
-        LEVELS: 9..11,
+        /// Logarithm of the number of threads of each factor.
+        LEVELS: 9..12,
         /// Rounds in which threads read eight messages each of hubs, and the number of hubs in pieces.
-        WIDE_ROUNDS: 11..17,
-        GIANTS: 17..23,
+        WIDE_ROUNDS: 12..18,
+        GIANTS: 18..24,
         /// Inputs with exponents below four times this, and certain ones, can be computed with as doubles; 0: none can.
-        RANGE: 23..32,
+        RANGE: 24..32,
     }
 
     /// The second word that a thread has in a unit of hubs: a number, and which of the eight slots are of edges.
