@@ -159,12 +159,14 @@ impl<'a> Ranks<'a> {
         let is_old = |place: usize| all[place].1 >= rank;
         // When a message is there, in levels of this iteration, and its place behind that: the latest one, and the one before it.
         let (mut latest, mut before) = (i64::MIN, i64::MIN);
-        for (place, &(of_place, _)) in (begin..).zip(of_piece) {
-            let of_iteration = if is_old(place) { self.period } else { 0 };
-            let when = (i64::from(of_place) - of_iteration) << 32 | place as i64;
-            let when = if of_place == NEVER || place == own { i64::MIN } else { when };
-            before = before.max(when.min(latest));
-            latest = latest.max(when);
+        for (place, &(sent, _)) in (begin..).zip(of_piece) {
+            if sent == NEVER || place == own {
+                continue;
+            }
+            let age = if is_old(place) { self.period } else { 0 };
+            let timed = (i64::from(sent) - age) << 32 | place as i64;
+            before = before.max(timed.min(latest));
+            latest = latest.max(timed);
         }
         let when = |timed: i64| if timed == i64::MIN { timed } else { timed >> 32 };
         if latest != i64::MIN {

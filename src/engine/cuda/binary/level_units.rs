@@ -154,8 +154,8 @@ impl Groups {
         // Factors in a unit wait for each other.
         let has_many = ranks.graph.edge_count() / warps >= MANY_EDGES;
         let spread = warps / if has_many { LEVELS_AT_ONCE_OF_MANY } else { LEVELS_AT_ONCE };
-        // Factors of two variables have two threads each only where units then have more of them than there is room for otherwise: a
-        // message takes longer so.
+        // Factors of two variables have two threads each only where more of them come together than there is room for with four:
+        // nothing else is gained, and units of their own lose where factors are few.
         let (two, four) = (thread_levels(2), thread_levels(4));
         let of_four = (1..=WARP >> four).map(|most| (four, most));
         let of_two = (1 + (WARP >> four)..MOST_FACTORS).map(|most| (two, most));
@@ -195,15 +195,15 @@ impl Groups {
         &self, versions: &Versions<'_>, reads: &Reads<'_>, level: u32, numbers: Range<usize>,
     ) -> Result<Vec<Unit>> {
         let mut units = room(numbers.len())?;
-        let prefetch = |number: usize, prefetch: &dyn Fn(usize)| {
-            if number < self.count() {
-                self.items(number).iter().for_each(|item| prefetch(item.factor as usize));
-            }
+        let ranks = reads.ranks;
+        let factors = |number: usize| {
+            let items = if number < self.count() { self.items(number) } else { &[] };
+            items.iter().map(|item| item.factor as usize)
         };
         for number in numbers {
-            prefetch(number + 3, &|factor| reads.ranks.prefetch_factor(factor));
-            prefetch(number + 2, &|factor| reads.ranks.prefetch_variables(factor));
-            prefetch(number + 1, &|factor| reads.ranks.prefetch_messages(factor));
+            factors(number + 3).for_each(|factor| ranks.prefetch_factor(factor));
+            factors(number + 2).for_each(|factor| ranks.prefetch_variables(factor));
+            factors(number + 1).for_each(|factor| ranks.prefetch_messages(factor));
             units.push(Unit::new(versions, reads, self.items(number), self.fewest, level)?);
         }
         Ok(units)
