@@ -27,9 +27,11 @@ fn sorted_by_parts(keys: &[u32], key_count: usize, gang: &Gang) -> Result<(Vec<u
     let mut counts: Vec<u32> = zeroed(threads * key_count)?;
     let of_part = keys.len().div_ceil(threads).max(1);
     let mut parts = room(threads)?;
-    let firsts = (0_u32..).step_by(of_part);
-    for ((first, keys), counts) in
-        firsts.zip(keys.chunks(of_part)).zip(counts.chunks_mut(key_count.max(1)))
+    // (The numbers come last, so that none is asked for behind the end of the list.)
+    for ((keys, counts), first) in keys
+        .chunks(of_part)
+        .zip(counts.chunks_mut(key_count.max(1)))
+        .zip((0_u32..).step_by(of_part))
     {
         parts.push((first, keys, counts));
     }

@@ -3,7 +3,7 @@
 //! Each factor is met once, so that no level of its own has to be left out where earlier levels are looked at: one level of
 //! updates and one of reads per variable are enough, where `levels` keeps two of each, with the factors they are from.
 
-use super::preorder::Preorder;
+use super::preorder::{KEYS_PER_THREAD, Preorder};
 use super::top_two::TopTwo;
 use crate::error::Result;
 use crate::memory::{filled, room};
@@ -14,16 +14,13 @@ use crate::threads::Gang;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Least number of edges that a thread gets: about a millisecond of work.
-const EDGES_PER_THREAD: usize = 1 << 18;
-
 /// Whether factors follow each other in the order of their index, each with all its edges, in any order.
 pub(super) fn follows_factors(graph: &FactorGraph, preorder: &Preorder) -> bool {
     if preorder.class_count() != preorder.edge_count() {
         return false;
     }
     let follows = AtomicBool::new(true);
-    let gang = Gang::for_work(preorder.edge_count(), EDGES_PER_THREAD);
+    let gang = Gang::for_work(preorder.edge_count(), KEYS_PER_THREAD);
     for_ranges(graph.factor_count(), &gang, |mut factors| {
         let all_follow = factors.all(|factor| {
             let edges = graph.factor_edges(factor);

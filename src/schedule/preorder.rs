@@ -127,7 +127,7 @@ impl Preorder {
 }
 
 /// Least number of keys that a thread gets: about a millisecond of work.
-const KEYS_PER_THREAD: usize = 1 << 18;
+pub(super) const KEYS_PER_THREAD: usize = 1 << 18;
 
 /// [`counting_sort`](crate::counting_sort::counting_sort) on as many threads as pay.
 pub(super) fn counting_sort(keys: &[u32], key_count: usize) -> Result<(Vec<u32>, Vec<u32>)> {
