@@ -14,7 +14,7 @@ use fastlbp::{
     Backend, BeliefPropagation, EngineOptions, FactorGraph, RunRequest, Schedule, StopRule,
     format::read_graph, generate,
 };
-use lzma_rust2::LzmaReader;
+use lzma_rust2::Lzma2Reader;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -324,8 +324,7 @@ fn digest(content: &[u8]) -> String {
 fn expanded(path: &Path) -> Vec<u8> {
     let mut content = Vec::new();
     let compressed = fs::read(path).unwrap();
-    let mut decoder = LzmaReader::new_mem_limit(&compressed[..], u32::MAX, None).unwrap();
-    decoder.read_to_end(&mut content).unwrap();
+    Lzma2Reader::new(&compressed[..], 1 << 24, None).read_to_end(&mut content).unwrap();
     content
 }
 
@@ -358,11 +357,11 @@ fn the_ptx_is_what_the_sources_give() {
     }
     let made = manifest["files"].as_object().unwrap();
     let listed: BTreeSet<String> = made.keys().cloned().collect();
-    assert_eq!(listed, files(&ptx, &["lzma"]), "{again}");
+    assert_eq!(listed, files(&ptx, &["lzma2"]), "{again}");
     for (name, entry) in made {
         let content = expanded(&ptx.join(name));
         assert_eq!(digest(&content), entry["sha256"].as_str().unwrap(), "{name}: {again}");
-        if name.ends_with(".cubin.lzma") {
+        if name.ends_with(".cubin.lzma2") {
             assert!(content.starts_with(b"\x7fELF"), "{name}");
             continue;
         }
@@ -411,4 +410,46 @@ fn auto_does_without_a_device_that_cannot_be_used() {
     // Not by short runs, for which no driver is started.
     let small = run(driver.path(), "capability=60", &["infer", &chain()]);
     assert!(small.status.success() && small.stderr.is_empty());
+}
+
+/// A dialog whose questions a device would answer sooner has it started beside the first one. The program asks for one channel to it,
+/// unless its user has said how many.
+#[test]
+fn dialogs_start_a_device_beside_their_first_question() {
+    let Some(driver) = fake_driver() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name| directory.path().join(name).display().to_string();
+    let (graph, commands, alarms) =
+        (path("large.causal_fg"), path("commands"), path("large.alarms"));
+    let variables = ["--variables", "3000"];
+    assert!(
+        run(driver.path(), "", &[&["generate", "bingo", &graph][..], &variables].concat())
+            .status
+            .success()
+    );
+    // Expected to be long, and ends at once.
+    fs::write(&commands, "BP 1 1 1000 1\nQ 0\n").unwrap();
+    fs::write(&alarms, "5 first 1\n6 second 0\n").unwrap();
+    let told = |arguments: &[&str]| {
+        let output = run(driver.path(), "told=1", arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr).lines().last().unwrap_or_default().to_owned()
+    };
+    let bingo = |graph: &str| told(&["bingo", graph, "--commands", &commands]);
+    assert_eq!(bingo(&graph), "fake driver: retained 1 contexts, 1 channels");
+    assert_eq!(bingo(&chain()), "");
+    let rank = |graph: &str, backend: &str| {
+        let rule = ["--bingo", "1,1,1000,1", "--quiet", "--backend", backend];
+        told(&[&["rank", graph, "--alarms", &alarms][..], &rule].concat())
+    };
+    assert_eq!(rank(&graph, "auto"), "fake driver: retained 1 contexts, 1 channels");
+    assert_eq!(rank(&graph, "cpu"), "");
+    let output = Command::new(env!("CARGO_BIN_EXE_fastlbp"))
+        .args(["bingo", &graph, "--commands", &commands])
+        .env("LD_LIBRARY_PATH", driver.path())
+        .env("FAKE_CUDA", "told=1")
+        .env("CUDA_DEVICE_MAX_CONNECTIONS", "4")
+        .output()
+        .unwrap();
+    assert!(text(&output.stderr).contains("retained 1 contexts, 4 channels"), "{output:?}");
 }

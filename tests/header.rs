@@ -137,7 +137,7 @@ fn the_header_is_up_to_date() {
 }
 
 /// The interface stays small: what goes beyond this is first asked whether it is a function.
-const MOST_FUNCTIONS: usize = 93;
+const MOST_FUNCTIONS: usize = 94;
 
 /// Each file with a function of the header is in the list.
 #[test]

@@ -136,6 +136,8 @@ pub(crate) unsafe trait AllZero {}
 unsafe impl AllZero for u32 {}
 // SAFETY: an integer.
 unsafe impl AllZero for u16 {}
+// SAFETY: an integer.
+unsafe impl AllZero for u8 {}
 // SAFETY: two integers, each of which may have any bits.
 unsafe impl AllZero for (u32, u32) {}
 // SAFETY: integers.

@@ -188,6 +188,15 @@ impl BeliefPropagation {
         self.runner.router().map_or(Backend::Cpu, |router| router.backend())
     }
 
+    /// Whether [`Backend::Auto`] expects a device to make so many such runs, one after the other, sooner than the CPU, with all that
+    /// is to be made before: then it is worth while to [start a device](crate::engine::device::start_device) on another
+    /// thread while the first run is made on the CPU. For a backend that was asked for, whether that is a device. The
+    /// driver is not asked whether there is a device. `false` for a request or options that no run can have.
+    pub fn is_worth_a_device(&self, request: &RunRequest, runs: usize) -> bool {
+        request.check().is_ok()
+            && self.runner.router().is_ok_and(|router| router.is_worth_a_device(request, runs))
+    }
+
     /// Number of CPU threads that iterations run on.
     pub fn threads(&self) -> usize {
         self.runner.router().map_or(1, |router| router.threads())

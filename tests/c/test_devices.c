@@ -39,6 +39,8 @@ static void no_device(void) {
     FAILS(fastlbp_device_name(0, o.name, sizeof o.name, &o.needed), FASTLBP_STATUS_NO_DEVICE, reason);
     FAILS(fastlbp_device_memory(0, &o.total, &o.free), FASTLBP_STATUS_NO_DEVICE, reason);
     FAILS(fastlbp_device_driver_version(&o.major, &o.minor), FASTLBP_STATUS_NO_DEVICE, reason);
+    FAILS(fastlbp_device_start(0), FASTLBP_STATUS_NO_DEVICE, reason);
+    FAILS(fastlbp_device_start(FASTLBP_DEVICE_DEFAULT), FASTLBP_STATUS_NO_DEVICE, reason);
     CHECK(same(&o, &untouched));
 }
 
@@ -51,6 +53,8 @@ static void devices(uint32_t count) {
           "no such device");
     FAILS(fastlbp_device_memory(UINT32_MAX, &o.total, &o.free), FASTLBP_STATUS_OUT_OF_RANGE,
           "no such device");
+    FAILS(fastlbp_device_start(count), FASTLBP_STATUS_OUT_OF_RANGE, "no such device");
+    OK(fastlbp_device_start(FASTLBP_DEVICE_DEFAULT));
     CHECK(o.needed == UNTOUCHED && o.total == UNTOUCHED && o.free == UNTOUCHED);
     for (uint32_t index = 0; index < count; index++) {
         CHECK_STATUS(fastlbp_device_name(index, NULL, 0, &o.needed),
@@ -58,6 +62,7 @@ static void devices(uint32_t count) {
         OK(fastlbp_device_name(index, name, sizeof name, NULL));
         CHECK(strlen(name) + 1 == o.needed);
         OK(fastlbp_device_memory(index, &o.total, &o.free));
+        OK(fastlbp_device_start(index));
         CHECK(o.free > 0 && o.free <= o.total);
         printf("device %u: %s\n", (unsigned)index, name);
     }

@@ -336,11 +336,14 @@ void devices() {
         const fastlbp::CudaVersion version = fastlbp::device_driver_version();
         CHECK(version.major_number >= 12 && version.minor_number < 100);
         THROWS(out_of_range, "", fastlbp::device_name(count));
+        THROWS(out_of_range, "", fastlbp::device_start(count));
+        fastlbp::device_start();
     } catch (const fastlbp::Error &error) {
         CHECK(error.status() == fastlbp::Status::no_device && error.what()[0] != '\0');
         THROWS(no_device, error.what(), fastlbp::device_name(0));
         THROWS(no_device, error.what(), fastlbp::device_memory(0));
         THROWS(no_device, error.what(), fastlbp::device_driver_version());
+        THROWS(no_device, error.what(), fastlbp::device_start());
         fastlbp::BeliefPropagation bp(tree());
         bp.set_backend(fastlbp::Backend::cuda);
         THROWS(no_device, "", bp.run());

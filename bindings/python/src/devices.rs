@@ -1,8 +1,8 @@
-//! `fastlbp.devices`.
+//! `fastlbp.devices` and `fastlbp.start_device`.
 
 use crate::errors::raise;
 use fastlbp::Error;
-use fastlbp::engine::device::{device_count, device_info};
+use fastlbp::engine::device::{choose_device, device_count, device_info, start_device as start};
 use pyo3::prelude::*;
 
 /// Number, name, memory in bytes, compute capability and multiprocessors of each CUDA device, or why there is none.
@@ -26,4 +26,10 @@ pub fn devices(
         ))
     };
     Ok(((0..count).map(describe).collect::<PyResult<_>>()?, None))
+}
+
+/// Starts the driver on a device.
+#[pyfunction]
+pub fn start_device(py: Python<'_>, device: Option<u32>) -> PyResult<()> {
+    py.detach(|| start(choose_device(device)?)).map_err(raise)
 }

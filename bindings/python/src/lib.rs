@@ -25,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use super::builder::Builder;
     #[pymodule_export]
-    use super::devices::devices;
+    use super::devices::{devices, start_device};
     #[pymodule_export]
     use super::exact::Exact;
     #[pymodule_export]

@@ -367,7 +367,14 @@ def test_devices():
     if not devices:
         with pytest.raises(fastlbp.NoDeviceError):
             BeliefPropagation(grid(3), backend="cuda").run()
+        with pytest.raises(fastlbp.NoDeviceError):
+            fastlbp.start_device()
+        with pytest.raises(fastlbp.InvalidArgumentError):
+            fastlbp.start_device(1 << 32)
     else:
+        fastlbp.start_device()
+        with pytest.raises(fastlbp.OutOfRangeError):
+            fastlbp.start_device(len(devices))
         cuda, cpu = BeliefPropagation(grid(30), backend="cuda"), BeliefPropagation(grid(30), backend="cpu")
         cuda.run(iterations=20)
         cpu.run(iterations=20)

@@ -14,6 +14,7 @@ const NEVER_OK: &[(&str, &str)] = &[
     ("fastlbp_device_name", "needs a CUDA device"),
     ("fastlbp_device_memory", "needs a CUDA device"),
     ("fastlbp_device_driver_version", "needs a CUDA device"),
+    ("fastlbp_device_start", "needs a CUDA device"),
 ];
 
 fn counts() -> &'static [[AtomicU64; STATUSES]] {

@@ -5,6 +5,7 @@
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
+use crate::early_start::EarlyStart;
 use crate::failure::{Failure, Outcome};
 use crate::graph_file::GraphFile;
 use crate::messages::{inform, warn};
@@ -75,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     let (tokens, mut output) = (Tokens::new(commands), standard_output()?);
     let timing = arguments.timing;
-    match (Conversation { session, tokens, timing }).hold(&mut output) {
+    match (Conversation { session, tokens, timing, early_start: None }).hold(&mut output) {
         Ok(()) => Ok(()),
         Err(Stop::Input(error)) => Err(match &arguments.commands {
             Some(path) => of_file(path, &error),
@@ -109,6 +110,8 @@ struct Conversation<R> {
     session: BeliefPropagation,
     tokens: Tokens<R>,
     timing: bool,
+    /// From the first run on.
+    early_start: Option<EarlyStart>,
 }
 
 impl<R: BufRead> Conversation<R> {
@@ -195,6 +198,9 @@ impl<R: BufRead> Conversation<R> {
         };
         // BINGO has no way to hear of a contradiction: it needs an answer.
         let request = RunRequest { contradiction: Contradiction::Vote, ..RunRequest::new(rule) };
+        self.early_start.get_or_insert_with(|| {
+            EarlyStart::beside_first(&self.session, &request, &EngineOptions::default())
+        });
         let started = Instant::now();
         let report = self.session.run(&request);
         let seconds = started.elapsed().as_secs_f64();
@@ -350,7 +356,8 @@ mod tests {
             BeliefPropagation::new(graph, Schedule::SequentialFixed, EngineOptions::default());
         let tokens = Tokens::new(input.as_bytes());
         let mut output = Vec::new();
-        let conversation = Conversation { session: session.unwrap(), tokens, timing: false };
+        let session = session.unwrap();
+        let conversation = Conversation { session, tokens, timing: false, early_start: None };
         assert!(conversation.hold(&mut output).is_ok());
         String::from_utf8(output).unwrap()
     }

@@ -1,8 +1,24 @@
-//! The start of a device's driver while the graph is read.
+//! The start of a device's driver while something else is done.
 
 use fastlbp::engine::device::{choose_device, start_device};
-use fastlbp::{Backend, EngineOptions};
+use fastlbp::{Backend, BeliefPropagation, EngineOptions, RunRequest};
+use std::env;
 use std::thread::{Builder, JoinHandle};
+
+/// Says how many channels to a device the driver makes, unless the user has.
+const CHANNELS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
+
+/// Has the driver make one channel to a device: each run has the device for itself, and a channel takes some 16 ms to make, and 9 at
+/// the end of the process (H200, driver 580). For the beginning of `main`: there must be no other thread.
+pub fn ask_for_one_channel() {
+    if env::var_os(CHANNELS).is_none() {
+        // SAFETY: no other thread could read the environment meanwhile.
+        unsafe { env::set_var(CHANNELS, "1") };
+    }
+}
+
+/// Number of questions that a dialog is expected to have at least.
+const QUESTIONS: usize = 10;
 
 /// A device that is being started, until this goes.
 pub struct EarlyStart(Option<JoinHandle<()>>);
@@ -10,9 +26,19 @@ pub struct EarlyStart(Option<JoinHandle<()>>);
 impl EarlyStart {
     /// Begins with it, where engines with such options most certainly need the device. What fails, the engine says.
     pub fn of(options: &EngineOptions) -> Self {
-        if options.backend != Backend::Cuda {
-            return Self(None);
-        }
+        if options.backend == Backend::Cuda { Self::begin(options) } else { Self(None) }
+    }
+
+    /// Begins with it beside the first run of a dialog, where `auto` has use for the device in the others.
+    pub fn beside_first(
+        session: &BeliefPropagation, request: &RunRequest, options: &EngineOptions,
+    ) -> Self {
+        let is_auto = options.backend == Backend::Auto;
+        let is_worth = is_auto && session.is_worth_a_device(request, QUESTIONS);
+        if is_worth { Self::begin(options) } else { Self(None) }
+    }
+
+    fn begin(options: &EngineOptions) -> Self {
         let Ok(device) = choose_device(options.device) else { return Self(None) };
         let start = move || drop(start_device(device));
         Self(Builder::new().name("fastlbp-start".into()).spawn(start).ok())

@@ -147,6 +147,7 @@ struct BingoCommandLine {
 }
 
 fn main() -> ExitCode {
+    early_start::ask_for_one_channel();
     memory::report_missing();
     messages::start();
     signals::start();

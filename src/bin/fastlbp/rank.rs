@@ -117,6 +117,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
         BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
     drop(early_start);
     session.set_evidence(&evidence)?;
+    let _early_start =
+        EarlyStart::beside_first(&session, &rules.request, &arguments.run.engine_options());
     let truth = match answers.as_deref().and_then(complete) {
         Some(is_true) => Some(Truth { is_true, is_listed: false }),
         None => complete(&truth).map(|is_true| Truth { is_true, is_listed: true }),

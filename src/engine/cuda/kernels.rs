@@ -1,9 +1,8 @@
 //! The kernels of the engine, as they were compiled ahead.
 
 use super::driver::{Current, Device, Module};
+use super::lzma2;
 use crate::error::{Error, Result};
-use lzma_rust2::LzmaReader;
-use std::io::Read;
 use std::sync::Arc;
 
 /// A file of cuda/ptx.
@@ -13,7 +12,7 @@ macro_rules! compressed {
     };
 }
 
-/// What cuda/build-ptx makes of one source, compressed as LZMA.
+/// What cuda/build-ptx makes of one source, compressed as LZMA2.
 pub(super) struct Kernels {
     name: &'static str,
     /// For every device from some compute capability on that there is and will be.
@@ -26,25 +25,25 @@ pub(super) struct Kernels {
 /// Those of cuda/binary.cu.
 pub(super) static BINARY: Kernels = Kernels {
     name: "binary",
-    ptx: compressed!("binary.sm_70.ptx.lzma"),
-    binary: Some(compressed!("binary.sm_90.cubin.lzma")),
+    ptx: compressed!("binary.sm_70.ptx.lzma2"),
+    binary: Some(compressed!("binary.sm_90.cubin.lzma2")),
 };
 
 /// Those of cuda/general.cu.
 pub(super) static GENERAL: Kernels = Kernels {
     name: "general",
-    ptx: compressed!("general.sm_70.ptx.lzma"),
-    binary: Some(compressed!("general.sm_90.cubin.lzma")),
+    ptx: compressed!("general.sm_70.ptx.lzma2"),
+    binary: Some(compressed!("general.sm_90.cubin.lzma2")),
 };
 
 /// Those of cuda/probe.cu.
 pub(super) static PROBE: Kernels =
-    Kernels { name: "probe", ptx: compressed!("probe.sm_70.ptx.lzma"), binary: None };
+    Kernels { name: "probe", ptx: compressed!("probe.sm_70.ptx.lzma2"), binary: None };
 
 /// Those of cuda/probe_cluster.cu, for devices of compute capability 9.0 and more.
 pub(super) static PROBE_CLUSTER: Kernels = Kernels {
     name: "probe_cluster",
-    ptx: compressed!("probe_cluster.sm_90.ptx.lzma"),
+    ptx: compressed!("probe_cluster.sm_90.ptx.lzma2"),
     binary: None,
 };
 
@@ -59,16 +58,12 @@ impl Kernels {
         Module::load(current, self.name, || Ok(image))
     }
 
-    /// What the driver loads on a device. Takes tens of milliseconds.
+    /// What the driver loads on a device. Takes tens of milliseconds on all threads.
     pub(super) fn image(&self, device: Device) -> Result<Vec<u8>> {
         let capability = device.compute_capability()?;
         let compressed = self.binary.filter(|_| capability == (9, 0)).unwrap_or(self.ptx);
-        let mut content = Vec::new();
-        LzmaReader::new_mem_limit(compressed, u32::MAX, None)
-            .and_then(|mut decoder| decoder.read_to_end(&mut content))
-            .map_err(|error| {
-                Error::Device(format!("CUDA: expanding the kernels '{}': {error}", self.name))
-            })?;
-        Ok(content)
+        lzma2::expanded(compressed)?.map_err(|error| {
+            Error::Device(format!("CUDA: expanding the kernels '{}': {error}", self.name))
+        })
     }
 }

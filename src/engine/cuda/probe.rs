@@ -76,7 +76,7 @@ impl Probe<'_> {
     /// The arithmetic, within a graph, with results in memory of the host.
     fn check_arithmetic(&self, module: &std::sync::Arc<Module>) -> Result<f64> {
         let queue = self.stream.queue(self.current);
-        let kernel = module.kernel(c"probe_arithmetic")?;
+        let kernel = module.kernel(c"probe_arithmetic");
         let triples = DeviceBuffer::from_slice(queue, TRIPLES.as_flattened())?;
         let results = PinnedBuffer::<f64>::zeroed(queue.current, 4 * TRIPLES.len())?;
         let count = TRIPLES.len() as u32;
@@ -111,7 +111,7 @@ impl Probe<'_> {
     /// A barrier over all multiprocessors.
     fn check_barrier(&self, module: &std::sync::Arc<Module>) -> Result<f64> {
         let queue = self.stream.queue(self.current);
-        let kernel = module.kernel(c"probe_barrier")?;
+        let kernel = module.kernel(c"probe_barrier");
         if kernel.blocks_per_multiprocessor(THREADS, 0)? == 0 {
             return Err(self.fails(format!("no block of {THREADS} threads fits")));
         }
@@ -133,8 +133,7 @@ impl Probe<'_> {
     fn check_cluster(&self) -> Result<f64> {
         let queue = self.stream.queue(self.current);
         let module = PROBE_CLUSTER.load(queue.current)?;
-        let kernel = module.kernel(c"probe_cluster")?;
-        kernel.allow_shared(SHARED)?;
+        let kernel = module.kernel(c"probe_cluster").with_shared(SHARED);
         // Some devices refuse these, or say of 16 blocks that none fit; 8 are enough.
         let _ = kernel.allow_large_clusters();
         let launches = CLUSTERS.map(|cluster| Launch {

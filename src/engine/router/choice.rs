@@ -52,6 +52,15 @@ pub(super) struct Choice {
     lost: &'static Mutex<f64>,
 }
 
+/// How it is known that there is a device.
+#[derive(Clone, Copy, PartialEq)]
+enum Presence {
+    /// The driver is asked, which takes a tenth of a second the first time.
+    Asked,
+    /// It is not, where nothing is known yet.
+    Assumed,
+}
+
 /// A run that a backend is looked for.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
@@ -133,7 +142,18 @@ impl Choice {
         let cpu = limited(one, iterations, request) * runs.div_ceil(threads) as f64;
         (CPU + 1..self.candidates.len()).any(|device| {
             let set_up = self.making_first(device, question.engines);
-            self.seconds_if_faster(question, device, runs as f64, set_up, cpu).is_some()
+            let runs = runs as f64;
+            self.seconds_if_faster(question, device, runs, set_up, cpu, Presence::Asked).is_some()
+        })
+    }
+
+    /// Whether a device makes so many runs, one after the other, faster than the CPU, if there is one.
+    pub(super) fn is_worth_a_device(&self, question: Question<'_>, runs: usize) -> bool {
+        let runs = runs as f64;
+        let cpu = runs * self.seconds(question, CPU) + self.set_up(question, CPU);
+        (CPU + 1..self.candidates.len()).any(|device| {
+            let set_up = self.set_up(question, device);
+            self.seconds_if_faster(question, device, runs, set_up, cpu, Presence::Assumed).is_some()
         })
     }
 
@@ -144,7 +164,9 @@ impl Choice {
         let mut best = (CPU, cpu);
         for device in CPU + 1..self.candidates.len() {
             let set_up = (self.set_up(question, device) - self.missed(device)).max(0.0);
-            if let Some(seconds) = self.seconds_if_faster(question, device, runs, set_up, best.1) {
+            let (limit, presence) = (best.1, Presence::Asked);
+            let found = self.seconds_if_faster(question, device, runs, set_up, limit, presence);
+            if let Some(seconds) = found {
                 best = (device, seconds);
             }
         }
@@ -156,11 +178,12 @@ impl Choice {
     /// levels of the schedule, which may take a small share of the time on the CPU.
     fn seconds_if_faster(
         &self, question: Question<'_>, device: usize, runs: f64, set_up: f64, limit: f64,
+        presence: Presence,
     ) -> Option<f64> {
         let Question { graph, schedule, engines, request } = question;
         let candidate = &self.candidates[device];
         let provider = engines.provider(device);
-        if candidate.is_given_up
+        if self.is_gone(device)
             || !is_worth_a_device(schedule)
             || engines.reason_against(device, graph, schedule, request).is_some()
         {
@@ -173,7 +196,8 @@ impl Choice {
             runs * (limited(cost, iterations, request) + moving) + set_up
         };
         if limit <= seconds(self.shape())
-            || !candidate.is_present.get_or_init(|| provider.is_present())
+            || presence == Presence::Asked
+                && !candidate.is_present.get_or_init(|| provider.is_present())
         {
             return None;
         }

@@ -297,6 +297,16 @@ impl Router {
         }
     }
 
+    /// Whether a device, if there is one, is expected to make so many runs, one after the other, faster than the CPU.
+    pub(crate) fn is_worth_a_device(&self, request: &RunRequest, runs: usize) -> bool {
+        match &self.policy {
+            &Policy::Fixed(number) => number != CPU,
+            Policy::Auto(choice) => {
+                choice.is_worth_a_device(self.question(&self.engines.lock(), request), runs)
+            }
+        }
+    }
+
     /// Says how many runs, alike but for their evidence, are about to follow.
     pub(crate) fn expect_runs(&mut self, runs: usize) {
         if let Policy::Auto(choice) = &mut self.policy {

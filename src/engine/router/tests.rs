@@ -744,6 +744,29 @@ fn batches_count_together() {
 }
 
 #[test]
+fn a_device_is_worth_what_runs_to_come_gain_by_it() {
+    let world = world();
+    let mut engine = engine(&world);
+    assert!(!engine.is_worth_a_device(&iterations(3), 3));
+    assert!(engine.is_worth_a_device(&iterations(3), 4));
+    // Nobody has asked for one, nor been told of runs to come.
+    assert_eq!(world.lock().asked_for_device, 0);
+    run(&mut engine, &iterations(3)).unwrap();
+    assert_eq!(last(&world), CPU);
+    // libDAI's rule is for the CPU.
+    let all = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 50 };
+    assert!(!engine.is_worth_a_device(&RunRequest::new(all), 400));
+    world.lock().has_device = false;
+    run(&mut engine, &iterations(30)).unwrap();
+    assert_eq!((last(&world), world.lock().asked_for_device), (CPU, 1));
+    assert!(!engine.is_worth_a_device(&iterations(30), 400));
+    for (backend, expected) in [(Backend::Cpu, false), (Backend::Cuda, true)] {
+        let fixed = router(&self::world(), costs(1), &Schedule::Parallel, backend).unwrap();
+        assert_eq!(fixed.is_worth_a_device(&iterations(1), 1), expected);
+    }
+}
+
+#[test]
 fn contradictions_leave_the_messages_of_their_iteration_and_the_results_before() {
     let world = world();
     let mut engine = engine(&world);

@@ -62,6 +62,12 @@ inline CudaVersion device_driver_version() {
     return version;
 }
 
+/// Starts the driver on a device, for which the first session on it would wait 0.2 seconds: a thread of the host can do that
+/// while another one makes the graph. Status::device_failed if it does not work, else as device_name(); fastlbp_device_start().
+inline void device_start(std::uint32_t index = default_device) {
+    detail::check(fastlbp_device_start(index));
+}
+
 } // namespace fastlbp
 
 #endif

@@ -23,7 +23,7 @@ from .pgmax import from_pgmax, to_pgmax
 from .pgmpy import from_pgmpy, to_pgmpy
 from .pyagrum import from_pyagrum, to_pyagrum
 from .ranking import Derivation, Inspection, Quality, RankedAlarm, Suspect, Suspects, locate, rank
-from .session import BatchResults, BeliefPropagation
+from .session import BatchResults, BeliefPropagation, _number
 
 __version__ = "0.1.0"
 
@@ -33,7 +33,8 @@ __all__ = [
     "FileError", "Inspection", "InvalidArgumentError", "LimitExceededError", "NoDeviceError", "NoResultError",
     "OutOfMemoryError", "OutOfRangeError", "ParseError", "Progress", "Quality", "RankedAlarm", "RunReport", "Scope",
     "Suspect", "Suspects", "UnsupportedError", "WILDCARD", "__version__", "devices",
-    "from_pgmax", "from_pgmpy", "from_pyagrum", "locate", "rank", "to_pgmax", "to_pgmpy", "to_pyagrum", "why_no_device",
+    "from_pgmax", "from_pgmpy", "from_pyagrum", "locate", "rank", "start_device", "to_pgmax", "to_pgmpy", "to_pyagrum",
+    "why_no_device",
 ]
 
 
@@ -58,3 +59,16 @@ def devices() -> List[Device]:
 def why_no_device() -> Optional[str]:
     """Why there is no CUDA device; None if there is one."""
     return _native.devices()[1]
+
+
+def start_device(device: Optional[int] = None) -> None:
+    """Starts the driver on a CUDA device, for which the first session on it would wait 0.2 seconds.
+
+    A thread can do that while another one reads the graph. None is for the device of the environment variable
+    FASTLBP_DEVICE. Where nothing else in the process uses CUDA, CUDA_DEVICE_MAX_CONNECTIONS=1 in the environment halves
+    the time that the context takes.
+
+    Raises :class:`NoDeviceError` if CUDA cannot be used, :class:`OutOfRangeError` if there is no device of this number,
+    :class:`DeviceError` if it does not work.
+    """
+    _native.start_device(_number(device, "device", 1 << 32))

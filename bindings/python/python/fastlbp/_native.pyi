@@ -5,7 +5,8 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Builder", "Exact", "Graph", "Inspection", "Request", "Session", "devices", "quality", "suspects"]
+__all__ = ["Builder", "Exact", "Graph", "Inspection", "Request", "Session", "devices", "quality", "start_device",
+           "suspects"]
 
 _Floats = npt.NDArray[np.float64]
 _Words = npt.NDArray[np.uint64]
@@ -139,3 +140,4 @@ def suspects(session: Session, candidates: Sequence[int], fault_state: int, at_f
              ) -> Tuple[List[Tuple[int, float, int, int]], Optional[Tuple[float, int]]]: ...
 def quality(answers: Sequence[bool], all_true: int) -> Tuple[int, int, Optional[int], Optional[int]]: ...
 def devices() -> Tuple[List[Tuple[int, str, int, Tuple[int, int], int]], Optional[str]]: ...
+def start_device(device: Optional[int]) -> None: ...

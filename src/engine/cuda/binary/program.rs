@@ -153,10 +153,8 @@ impl Loader<'_> {
         self.keep(buffer)
     }
 
-    /// What homes have where all messages are sent at once, and how to launch blocks that have so much shared memory.
-    fn load_homes(
-        &mut self, housing: &Housing, shared: u32, kernels: &Kernels, binary: &mut Binary,
-    ) -> Result<Launch> {
+    /// What homes have where all messages are sent at once, and how to launch their blocks.
+    fn load_homes(&mut self, housing: &Housing, binary: &mut Binary) -> Result<Launch> {
         let Housing { homes, work, .. } = housing;
         binary.homes = self.load(&work.homes)?;
         binary.flood_starts = self.load(&work.hub_starts)?;
@@ -167,9 +165,6 @@ impl Loader<'_> {
         binary.home_turns = homes.turns as u32;
         let constants: Vec<u64> = collected(work.constants.iter().map(|message| message.0))?;
         binary.home_constants = self.load(&constants)?;
-        for kernel in kernels.floods.as_flattened().iter().chain([&kernels.own_warps_flood]) {
-            kernel.allow_shared(shared)?;
-        }
         let blocks = homes.blocks;
         Ok(Launch { cooperative: blocks > 1, ..Launch::new(blocks as u32, THREADS) })
     }
@@ -180,20 +175,25 @@ impl BinaryProgram {
     pub(in crate::engine::cuda) fn new(
         queue: Queue<'_>, module: &Arc<Module>, graph: Arc<FactorGraph>, plan: BinaryPlan,
     ) -> Result<Self> {
+        let shared = match &plan.work {
+            Work::AtOnce { shared, .. } => *shared,
+            Work::Levels { .. } => 0,
+        };
         let kernel = |name| module.kernel(name);
+        let flood = |name| kernel(name).with_shared(shared);
         let kernels = Kernels {
             floods: [
-                [kernel(c"binary_flood")?, kernel(c"binary_turns_flood")?],
-                [kernel(c"binary_any_flood")?, kernel(c"binary_any_turns_flood")?],
+                [flood(c"binary_flood"), flood(c"binary_turns_flood")],
+                [flood(c"binary_any_flood"), flood(c"binary_any_turns_flood")],
             ],
-            own_warps_flood: kernel(c"binary_own_warps_flood")?,
-            levels: [kernel(c"binary_levels")?, kernel(c"binary_any_levels")?],
-            results: kernel(c"binary_results")?,
-            means: kernel(c"binary_means")?,
-            fill: kernel(c"binary_fill")?,
-            patch: kernel(c"binary_patch")?,
-            begin: kernel(c"binary_begin")?,
-            begin_products: kernel(c"binary_begin_products")?,
+            own_warps_flood: flood(c"binary_own_warps_flood"),
+            levels: [kernel(c"binary_levels"), kernel(c"binary_any_levels")],
+            results: kernel(c"binary_results"),
+            means: kernel(c"binary_means"),
+            fill: kernel(c"binary_fill"),
+            patch: kernel(c"binary_patch"),
+            begin: kernel(c"binary_begin"),
+            begin_products: kernel(c"binary_begin_products"),
         };
         let BinaryPlan { layout, work, stride, words: mut base, places, offsets } = plan;
         let mut loader = Loader { queue, kept: Vec::new() };
@@ -275,7 +275,7 @@ impl BinaryProgram {
                 binary.factor_bodies = loader.repeat(&kernels.fill, words, UNSENT)?.into();
                 binary.hub_of_eight = loader.load(&layout.hub_of_eight()?)?;
                 binary.degrees = loader.load(&degrees)?;
-                launch = loader.load_homes(&housing, shared, &kernels, &mut binary)?;
+                launch = loader.load_homes(&housing, &mut binary)?;
                 rooms = [false, true].map(|damped| housing.room(shared as usize, damped));
                 take_turns = housing.homes.take_turns;
                 // Another one has that from which a launch begins.

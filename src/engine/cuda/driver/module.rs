@@ -5,6 +5,7 @@ use super::handle::Handle;
 use super::sys::{CUfunction, CUjit_option, CUmod_st, CUmodule, CUresult};
 use super::{Current, DeviceBuffer, Element, PinnedBuffer, Queue, Stream, shims};
 use crate::error::{Error, Result};
+use once_cell::sync::OnceCell;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -31,12 +32,8 @@ impl Module {
     }
 
     /// A kernel by its name.
-    pub fn kernel(self: &Arc<Self>, name: &'static CStr) -> Result<Kernel> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: a loaded module and a NUL-terminated name.
-        let result = unsafe { shims::cuModuleGetFunction(&mut raw, self.0.raw, name.as_ptr()) };
-        check(result, || format!("finding the kernel {}", name.to_string_lossy()))?;
-        Ok(Kernel { raw, _module: self.clone(), name })
+    pub fn kernel(self: &Arc<Self>, name: &'static CStr) -> Kernel {
+        Kernel { raw: OnceCell::new(), module: self.clone(), name, shared: 0 }
     }
 }
 
@@ -156,13 +153,15 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// A kernel of a module.
+/// A kernel of a module. The driver is asked for it when it is first needed, since that takes up to a millisecond: it copies the
+/// kernel to the device then.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
-    raw: CUfunction,
-    /// Keeps the context.
-    _module: Arc<Module>,
+    raw: OnceCell<CUfunction>,
+    module: Arc<Module>,
     name: &'static CStr,
+    /// Bytes of dynamic shared memory per block that it may have, if that are more than 48 KiB.
+    shared: u32,
 }
 
 // SAFETY: the driver's functions on kernels may be called from any thread.
@@ -175,23 +174,41 @@ impl Kernel {
         format!("kernel {}: {what}", self.name.to_string_lossy())
     }
 
-    /// Allows so many bytes of dynamic shared memory per block; without this, 48 KiB.
-    pub fn allow_shared(&self, bytes: u32) -> Result<()> {
-        self.set(
-            shims::FUNCTION_DYNAMIC_SHARED,
-            c_int::try_from(bytes).unwrap_or(c_int::MAX),
-            || format!("allowing {bytes} bytes of shared memory"),
-        )
+    /// The same kernel with so many bytes of dynamic shared memory per block at most; without this, it is 48 KiB.
+    pub fn with_shared(&self, bytes: u32) -> Self {
+        Self { raw: OnceCell::new(), shared: bytes, ..self.clone() }
+    }
+
+    fn raw(&self) -> Result<CUfunction> {
+        self.raw.get_or_try_init(|| self.find()).copied()
+    }
+
+    fn find(&self) -> Result<CUfunction> {
+        let mut raw = ptr::null_mut();
+        let (module, name) = (self.module.0.raw, self.name.as_ptr());
+        // SAFETY: a loaded module and a NUL-terminated name.
+        let result = unsafe { shims::cuModuleGetFunction(&mut raw, module, name) };
+        check(result, || format!("finding the kernel {}", self.name.to_string_lossy()))?;
+        if self.shared > 0 {
+            let bytes = c_int::try_from(self.shared).unwrap_or(c_int::MAX);
+            self.set(raw, shims::FUNCTION_DYNAMIC_SHARED, bytes, || {
+                format!("allowing {bytes} bytes of shared memory")
+            })?;
+        }
+        Ok(raw)
     }
 
     /// Allows clusters of more than 8 blocks, where the device has them.
     pub fn allow_large_clusters(&self) -> Result<()> {
-        self.set(shims::FUNCTION_LARGE_CLUSTERS, 1, || "allowing clusters of 16 blocks".into())
+        let what = || "allowing clusters of 16 blocks".into();
+        self.set(self.raw()?, shims::FUNCTION_LARGE_CLUSTERS, 1, what)
     }
 
-    fn set(&self, attribute: c_int, value: c_int, what: impl Fn() -> String) -> Result<()> {
+    fn set(
+        &self, raw: CUfunction, attribute: c_int, value: c_int, what: impl Fn() -> String,
+    ) -> Result<()> {
         // SAFETY: a kernel of a loaded module and numbers that the driver checks.
-        let result = unsafe { shims::cuFuncSetAttribute(self.raw, attribute, value) };
+        let result = unsafe { shims::cuFuncSetAttribute(raw, attribute, value) };
         check(result, || self.described(&what()))
     }
 
@@ -200,11 +217,12 @@ impl Kernel {
     pub fn blocks_per_multiprocessor(&self, threads: u32, shared: u32) -> Result<u32> {
         let mut blocks = 0;
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        let raw = self.raw()?;
         // SAFETY: a place to write to and a kernel of a loaded module.
         let result = unsafe {
             shims::cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &mut blocks,
-                self.raw,
+                raw,
                 threads,
                 shared as usize,
             )
@@ -216,9 +234,10 @@ impl Kernel {
     /// How many clusters of a launch fit on the device at a time.
     pub fn clusters(&self, launch: &Launch) -> Result<u32> {
         let mut clusters = 0;
+        let raw = self.raw()?;
         let result = launch.with_config(None, |config| {
             // SAFETY: a place to write to, a kernel of a loaded module, and a complete configuration.
-            unsafe { shims::cuOccupancyMaxActiveClusters(&mut clusters, self.raw, config) }
+            unsafe { shims::cuOccupancyMaxActiveClusters(&mut clusters, raw, config) }
         });
         check(result, || self.described("asking how many clusters fit"))?;
         Ok(u32::try_from(clusters).unwrap_or(0))
@@ -232,13 +251,12 @@ impl Kernel {
     pub unsafe fn launch<const N: usize>(
         &self, queue: Queue<'_>, launch: Launch, arguments: [Argument<'_>; N],
     ) -> Result<()> {
+        let raw = self.raw()?;
         let mut pointers = arguments.map(|argument| argument.0);
         let result = launch.with_config(Some(queue.stream), |config| {
             // SAFETY: a complete configuration; the arguments are as the caller promises, and are read
             // before the call returns.
-            unsafe {
-                shims::cuLaunchKernelEx(config, self.raw, pointers.as_mut_ptr(), ptr::null_mut())
-            }
+            unsafe { shims::cuLaunchKernelEx(config, raw, pointers.as_mut_ptr(), ptr::null_mut()) }
         });
         check(result, || self.described(&format!("launching {launch:?}")))
     }

@@ -94,10 +94,10 @@ impl General {
         plan: GeneralPlan,
     ) -> Result<Self> {
         let kernels = Kernels {
-            prepare: module.kernel(c"general_prepare")?,
-            begin: module.kernel(c"general_begin")?,
-            iterations: module.kernel(c"general_passes")?,
-            results: module.kernel(c"general_results")?,
+            prepare: module.kernel(c"general_prepare"),
+            begin: module.kernel(c"general_begin"),
+            iterations: module.kernel(c"general_passes"),
+            results: module.kernel(c"general_results"),
         };
         let per_multiprocessor = kernels.iterations.blocks_per_multiprocessor(THREADS, 0)?.max(1);
         let most_blocks = per_multiprocessor * queue.current.device().multiprocessors()?;

@@ -314,3 +314,8 @@ NATIVE(void, deviceMemory)(JNIEnv *env, jclass type, jint index, jlongArray out)
     jlong longs[2] = {to_long(memory[0]), to_long(memory[1])};
     (*env)->SetLongArrayRegion(env, out, 0, 2, longs);
 }
+
+NATIVE(void, deviceStart)(JNIEnv *env, jclass type, jint index) {
+    UNUSED_CLASS;
+    check(env, fastlbp_device_start(index < 0 ? FASTLBP_DEVICE_DEFAULT : (uint32_t)index));
+}

@@ -74,4 +74,20 @@ public final class FastLbp {
         Native.deviceMemory(Check.index("device", index), memory);
         return memory;
     }
+
+    /**
+     * Starts the driver on a CUDA device, for which the first session on it would wait 0.2 seconds: a thread can do that
+     * while another one makes the graph. A session that needs the device meanwhile waits for it. The virtual machine must
+     * not end meanwhile, so it should be no daemon thread.
+     *
+     * <p>Where nothing else in the process uses CUDA, the environment variable CUDA_DEVICE_MAX_CONNECTIONS=1, set before
+     * the virtual machine starts, halves the time that the context takes.
+     *
+     * @param index number of the device, from 0, or -1 for that of the environment variable FASTLBP_DEVICE
+     * @throws FastLbpException as {@link #deviceName}; with {@link Status#DEVICE_FAILED} if the device does not work
+     */
+    public static void startDevice(int index) {
+        NativeLibrary.load();
+        Native.deviceStart(index == -1 ? index : Check.index("device", index));
+    }
 }

@@ -68,6 +68,9 @@ final class Native {
     /** Writes the memory of a device: all, and what no process uses. */
     static native void deviceMemory(int index, long[] out);
 
+    /** Starts the driver on a device; -1 for the default. */
+    static native void deviceStart(int index);
+
     private static native void setLog(LogListener listener);
 
     /** One thread at a time, without waiting: the library waits for listeners, and these may come here. */

@@ -144,8 +144,13 @@ class SessionTest {
                 fails(Status.NO_DEVICE, bp::run);
             }
             fails(Status.NO_DEVICE, () -> FastLbp.deviceName(0));
+            fails(Status.NO_DEVICE, () -> FastLbp.startDevice(0));
+            fails(Status.NO_DEVICE, () -> FastLbp.startDevice(-1));
+            fails(Status.OUT_OF_RANGE, () -> FastLbp.startDevice(-2));
             return;
         }
+        FastLbp.startDevice(-1);
+        fails(Status.OUT_OF_RANGE, () -> FastLbp.startDevice(devices));
         assertTrue(devices > 0 && !FastLbp.deviceName(0).isEmpty());
         try (BeliefPropagation bp = faultSession()) {
             bp.setBackend(Backend.CUDA).run();
