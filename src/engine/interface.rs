@@ -6,7 +6,7 @@ use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::kernel::EncodedMessage;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use std::sync::Arc;
 
 /// One run, as an engine gets it.
@@ -33,6 +33,8 @@ impl Run<'_> {
 pub(crate) struct Problem<'a> {
     pub(crate) graph: &'a Arc<FactorGraph>,
     pub(crate) schedule: &'a Schedule,
+    /// Of this graph and schedule.
+    pub(crate) order: &'a KnownOrder,
     pub(crate) options: EngineOptions,
     /// All that has been set so far.
     pub(crate) evidence: &'a Evidence,

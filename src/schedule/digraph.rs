@@ -2,11 +2,26 @@
 
 use super::preorder::counting_sort;
 use crate::error::Result;
-use crate::memory::{Grow, collected, copied, filled, room};
+use crate::memory::{Grow, collected, filled, room};
+use crate::prefetch::prefetch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
+
+/// Successors of a node that are prefetched when the search comes to it; few nodes have more.
+const PREFETCHED_SUCCESSORS: usize = 8;
+
+/// What Tarjan's algorithm knows of a node: together, since it comes to nodes in an order of its own.
+#[derive(Clone, Copy)]
+struct Visit {
+    /// Its number in the order of discovery, from 1; 0 = not yet found.
+    discovery: u32,
+    low: u32,
+    next_arc: u32,
+    /// `NONE` while it is open.
+    component: u32,
+}
 
 /// A directed graph as successor lists.
 pub(super) struct Digraph {
@@ -49,48 +64,56 @@ impl Digraph {
     /// number of components. O(nodes + arcs), without recursion.
     pub fn components(&self) -> Result<(Vec<u32>, usize)> {
         let nodes = self.node_count();
-        let mut component_of = filled(nodes, NONE)?;
+        let first_arcs = self.offsets[..nodes].iter();
+        let mut visits = collected(first_arcs.map(|&next_arc| Visit {
+            discovery: 0,
+            low: 0,
+            next_arc,
+            component: NONE,
+        }))?;
         let mut component_count = 0;
-        // Number of each node in the order of discovery, from 1; 0 = not yet found.
-        let mut discovery = filled(nodes, 0_u32)?;
-        let mut low = filled(nodes, 0_u32)?;
-        let mut next_arc = copied(&self.offsets)?;
         let mut found = 0;
         let mut open: Vec<u32> = Vec::new();
         let mut path: Vec<u32> = Vec::new();
         for root in 0..nodes {
-            if discovery[root] != 0 {
+            if visits[root].discovery != 0 {
                 continue;
             }
             let mut entered = Some(root);
             loop {
                 if let Some(node) = entered.take() {
                     found += 1;
-                    discovery[node] = found;
-                    low[node] = found;
+                    (visits[node].discovery, visits[node].low) = (found, found);
+                    for &target in self.successors(node).iter().take(PREFETCHED_SUCCESSORS) {
+                        prefetch(&visits, target as usize);
+                        prefetch(&self.offsets, target as usize);
+                    }
                     open.try_push(node as u32)?;
                     path.try_push(node as u32)?;
                 }
                 let Some(&node) = path.last() else { break };
                 let node = node as usize;
-                let arc = next_arc[node];
+                let arc = visits[node].next_arc;
                 if arc < self.offsets[node + 1] {
-                    next_arc[node] += 1;
+                    visits[node].next_arc += 1;
                     let target = self.targets[arc as usize] as usize;
-                    if discovery[target] == 0 {
+                    let Visit { discovery, component, .. } = visits[target];
+                    if discovery == 0 {
                         entered = Some(target);
-                    } else if component_of[target] == NONE {
-                        low[node] = low[node].min(discovery[target]);
+                    } else if component == NONE {
+                        visits[node].low = visits[node].low.min(discovery);
                     }
                     continue;
                 }
                 path.pop();
+                let Visit { discovery, low, .. } = visits[node];
                 if let Some(&parent) = path.last() {
-                    low[parent as usize] = low[parent as usize].min(low[node]);
+                    let parent = &mut visits[parent as usize];
+                    parent.low = parent.low.min(low);
                 }
-                if low[node] == discovery[node] {
+                if low == discovery {
                     while let Some(member) = open.pop() {
-                        component_of[member as usize] = component_count;
+                        visits[member as usize].component = component_count;
                         if member as usize == node {
                             break;
                         }
@@ -99,7 +122,8 @@ impl Digraph {
                 }
             }
         }
-        Ok((component_of, component_count as usize))
+        let components = collected(visits.iter().map(|visit| visit.component))?;
+        Ok((components, component_count as usize))
     }
 
     /// Per node, the length of the longest path of arcs between different strongly connected

@@ -36,7 +36,14 @@ use super::top_two::TopTwo;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
 use crate::model::FactorGraph;
+use crate::prefetch::prefetch;
 use std::ops::Range;
+
+/// By so many edges, what is looked up of an edge and then of its factor's variables is prefetched before it is needed.
+const AHEAD: usize = 16;
+
+/// Variables of a factor for which something is prefetched; few factors have more.
+const PREFETCHED_VARIABLES: usize = 8;
 
 /// Where the messages of the previous iteration are while an iteration runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -164,13 +171,19 @@ pub(super) fn analyse_with(
                 end = class_edges(class).end;
                 class += 1;
             }
+            analysis.prefetch(&order, start..end);
             analysis.bound(&order[start..end]);
             analysis.record(&order[start..end]);
             continue;
         }
         let edges = &order[start..end];
         let groups = || edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]);
-        groups().for_each(|group| analysis.bound(group));
+        let mut at = start;
+        for group in groups() {
+            analysis.prefetch(&order, at..at + group.len());
+            analysis.bound(group);
+            at += group.len();
+        }
         if analysis.in_place {
             let settler = match &mut settler {
                 Some(settler) => settler,
@@ -178,7 +191,12 @@ pub(super) fn analyse_with(
             };
             settler.settle(edges, &mut analysis.levels)?;
         }
-        groups().for_each(|group| analysis.record(group));
+        at = start;
+        for group in groups() {
+            analysis.prefetch(&order, at..at + group.len());
+            analysis.record(group);
+            at += group.len();
+        }
     }
     // Every edge has got a level from 1 on.
     let mut levels = analysis.levels;
@@ -195,6 +213,24 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
+    /// Prefetches what [`Self::bound`] and [`Self::record`] look up for the edges that follow those at some places of the order.
+    fn prefetch(&self, order: &[u32], places: Range<usize>) {
+        let factors = self.graph.edge_factors();
+        for place in places {
+            if let Some(&edge) = order.get(place + 2 * AHEAD) {
+                prefetch(factors, edge as usize);
+                prefetch(self.graph.edge_variables(), edge as usize);
+                prefetch(&self.levels, edge as usize);
+            }
+            if let Some(&edge) = order.get(place + AHEAD) {
+                let variables = self.graph.factor_variables(factors[edge as usize] as usize);
+                for &v in variables.iter().take(PREFETCHED_VARIABLES) {
+                    prefetch(&self.variables, v as usize);
+                }
+            }
+        }
+    }
+
     /// Sets the levels of edges of one factor to what the earlier classes demand.
     fn bound(&mut self, group: &[u32]) {
         let Some(&first) = group.first() else { return };

@@ -13,6 +13,7 @@ mod factor_order;
 mod forward_backward;
 mod heads;
 mod high_arity;
+mod known;
 mod levels;
 mod named;
 mod preorder;
@@ -27,6 +28,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use known::KnownOrder;
 pub use levels::{Levels, Storage, analyse};
 pub use named::Schedule;
 pub use preorder::Preorder;

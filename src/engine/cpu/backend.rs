@@ -3,6 +3,7 @@
 use super::engine::CpuEngine;
 use super::plan::Plan;
 use super::trees::{HighDegreeVariables, Trees};
+use super::tuning::Tuning;
 use super::values::Values;
 use super::{run, variable};
 use crate::engine::interface::{Engine, Problem, Provider, Run};
@@ -24,8 +25,9 @@ impl Provider for Cpu {
     }
 
     fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
-        let Problem { graph, schedule, options, .. } = problem;
-        Ok(boxed(CpuEngine::new(graph.clone(), schedule, options)?)?)
+        let Problem { graph, schedule, order, options, .. } = problem;
+        let tuning = Tuning::default();
+        Ok(boxed(CpuEngine::with(graph.clone(), schedule, order, options, tuning)?)?)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::{EngineOptions, RunRequest};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
 use crate::model::FactorGraph;
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use std::sync::Arc;
 
 /// The CPU engine.
@@ -45,19 +45,28 @@ pub(in crate::engine) fn check(
 }
 
 impl CpuEngine {
+    #[cfg(test)]
     pub(crate) fn new(
         graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
     ) -> Result<Self> {
         Self::with_tuning(graph, schedule, options, Tuning::default())
     }
 
+    #[cfg(test)]
     pub(super) fn with_tuning(
         graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions, tuning: Tuning,
+    ) -> Result<Self> {
+        Self::with(graph, schedule, &KnownOrder::default(), options, tuning)
+    }
+
+    pub(super) fn with(
+        graph: Arc<FactorGraph>, schedule: &Schedule, order: &KnownOrder, options: EngineOptions,
+        tuning: Tuning,
     ) -> Result<Self> {
         let team = Team::new(options.threads, graph.edge_count(), &tuning)?;
         let mut state = State::new(graph)?;
         expand_for(&mut state, Inference::SumProduct)?;
-        let plan = Plan::new(&mut state, schedule, &team, &tuning)?;
+        let plan = Plan::new(&mut state, schedule, order, &team, &tuning)?;
         state.settle();
         let synchronous = Synchronous::new(&state, team.threads(), &tuning)?;
         Ok(Self {
@@ -98,7 +107,7 @@ impl CpuEngine {
     fn planned_by(&mut self, schedule: &Schedule) -> Result<(Plan, Option<Synchronous>)> {
         let Self { state, team, tuning, .. } = self;
         state.arrange(None)?;
-        let plan = Plan::new(state, schedule, team, tuning)?;
+        let plan = Plan::new(state, schedule, &KnownOrder::default(), team, tuning)?;
         let synchronous = match state.is_rearranged() {
             true => Some(Synchronous::new(state, team.threads(), tuning)?),
             false => None,

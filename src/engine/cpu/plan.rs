@@ -15,7 +15,7 @@ use super::trees::{Cursors, Trees};
 use super::tuning::Tuning;
 use crate::error::Result;
 use crate::memory::{boxed, room};
-use crate::schedule::{Schedule, Storage, analyse};
+use crate::schedule::{KnownOrder, Schedule, Storage, analyse};
 
 /// What one iteration does.
 pub(super) enum Plan {
@@ -69,7 +69,7 @@ pub(super) enum Order {
 
 impl Plan {
     pub(super) fn new(
-        state: &mut State, schedule: &Schedule, team: &Team, tuning: &Tuning,
+        state: &mut State, schedule: &Schedule, order: &KnownOrder, team: &Team, tuning: &Tuning,
     ) -> Result<Self> {
         if let Schedule::MaximumResidual { log_domain } = *schedule {
             return Ok(Plan::Residual(boxed(Residual::new(state, log_domain)?)?));
@@ -86,12 +86,12 @@ impl Plan {
             state.require_by_edge()?;
             return Ok(Plan::Synchronous);
         }
-        let preorder = schedule.preorder(&state.graph, 0)?;
+        let preorder = order.preorder(&state.graph, schedule)?;
         if preorder.class_count() <= 1 {
             state.require_by_edge()?;
             return Ok(Plan::Synchronous);
         }
-        let mut classes = Batches::of_classes(state, &preorder)?;
+        let mut classes = Batches::of_classes(state, preorder)?;
         let few = classes.sends_few(state)?;
         let high_arity = HighArityFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
@@ -116,7 +116,7 @@ impl Plan {
                 ))?));
             }
         } else if team.threads() > 1 && high_arity.is_empty() {
-            let levels = analyse(&state.graph, &preorder, Storage::InPlace)?;
+            let levels = analyse(&state.graph, preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels)?;
             if !batches.sends_few(state)?.contains(&true)
                 && let Some(parallel) =

@@ -5,15 +5,14 @@ use super::programs::{Plan, ProgramKind, Programs, reason_against, reason_agains
 use super::run::{End, Launches, Task};
 use super::start::start;
 use crate::engine::device::choose_device;
-use crate::engine::interface::{Engine, Run};
-use crate::engine::options::EngineOptions;
+use crate::engine::interface::{Engine, Problem, Run};
 use crate::engine::{
     Inference, RunReport, RunRequest, Snapshot, Start, StopReason, StopRule, expand, value_count,
 };
 use crate::error::{Error, Result};
 use crate::kernel::OwnedTable;
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -58,26 +57,26 @@ fn of_iterations(error: Error) -> Error {
 }
 
 impl CudaEngine {
-    pub(super) fn new(
-        graph: Arc<FactorGraph>, schedule: &Schedule, options: EngineOptions,
-    ) -> Result<Self> {
-        schedule.check(&graph)?;
+    /// Messages are uniform, and the evidence of the problem is yet to be set.
+    pub(super) fn new(problem: Problem<'_>) -> Result<Self> {
+        let Problem { graph, schedule, order, options, .. } = problem;
+        schedule.check(graph)?;
         let device = Device::get(choose_device(options.device)?)?;
-        let (context, plan) = start(device, &graph, schedule)?;
+        let (context, plan) = start(device, graph, schedule, order)?;
         let current = context.enter()?;
         let stream = Stream::new(&current)?;
-        let mut programs = Programs::new(stream.queue(&current), &graph, schedule, plan)?;
+        let mut programs = Programs::new(stream.queue(&current), graph, schedule, plan)?;
         let mut launches = Launches::new(&current)?;
         let owner = match programs.first() {
             Some(kind) => {
                 launches.warm_up(stream.queue(&current), programs.at(kind)?)?;
                 Owner::Program(kind)
             }
-            None => Owner::Host(Snapshot::uniform(value_count(&graph))?),
+            None => Owner::Host(Snapshot::uniform(value_count(graph))?),
         };
         Ok(Self {
-            graph_reason: reason_against_graph(&graph),
-            graph,
+            graph_reason: reason_against_graph(graph),
+            graph: graph.clone(),
             schedule: schedule.clone(),
             programs,
             launches,
@@ -149,7 +148,7 @@ impl Engine for CudaEngine {
     fn set_schedule(&mut self, schedule: &Schedule, evidence: &Evidence) -> Result<()> {
         schedule.check(&self.graph)?;
         let current = self.context.enter()?;
-        let plan = Plan::new(current.device(), &self.graph, schedule)?;
+        let plan = Plan::new(current.device(), &self.graph, schedule, &KnownOrder::default())?;
         let queue = self.stream.queue(&current);
         let mut programs = Programs::new(queue, &self.graph, schedule, plan)?;
         for program in programs.all() {

@@ -57,8 +57,7 @@ impl Provider for Cuda {
     }
 
     fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
-        let Problem { graph, schedule, options, .. } = problem;
-        let engine = boxed(CudaEngine::new(graph.clone(), schedule, options)?)?;
+        let engine = boxed(CudaEngine::new(problem)?)?;
         STARTED.store(true, Ordering::Relaxed);
         Ok(engine)
     }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::factor::DeviceForm;
 use crate::memory::boxed;
 use crate::model::{Evidence, FactorGraph};
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use std::sync::Arc;
 
 /// Which program runs iterations.
@@ -93,15 +93,17 @@ pub(super) enum Plan {
 impl Plan {
     /// For the binary program, if graph and schedule are of its kind, else for the general one, if it has the schedule. Errors: a
     /// schedule for another graph; what making them says.
-    pub(super) fn new(device: Device, graph: &FactorGraph, schedule: &Schedule) -> Result<Self> {
+    pub(super) fn new(
+        device: Device, graph: &FactorGraph, schedule: &Schedule, order: &KnownOrder,
+    ) -> Result<Self> {
         let binary = match expected_program(graph, schedule) {
             Some(ProgramKind::General) => None,
-            Some(_) => BinaryPlan::new(device, graph, schedule, false)?,
+            Some(_) => BinaryPlan::new(device, graph, schedule, order, false)?,
             None => return Ok(Self::Nothing),
         };
         Ok(match binary {
             Some(plan) => Self::Binary(boxed(plan)?),
-            None => Self::General(boxed(GeneralPlan::new(device, graph, schedule)?)?),
+            None => Self::General(boxed(GeneralPlan::new(device, graph, schedule, order)?)?),
         })
     }
 }
@@ -149,7 +151,8 @@ impl Programs {
         match &self.binary {
             Some(binary) if binary.serves(request) => return Ok(ProgramKind::Binary),
             Some(binary) if is_short_of_room(binary) && self.damped.is_none() => {
-                let plan = BinaryPlan::new(queue.current.device(), graph, schedule, true)?;
+                let (device, order) = (queue.current.device(), &KnownOrder::default());
+                let plan = BinaryPlan::new(device, graph, schedule, order, true)?;
                 if let Some(plan) = plan {
                     let mut made = with_binary_kernels(queue, graph, plan)?;
                     give_evidence(&mut made, evidence)?;
@@ -162,7 +165,8 @@ impl Programs {
             return Ok(ProgramKind::Damped);
         }
         if self.general.is_none() {
-            let plan = GeneralPlan::new(queue.current.device(), graph, schedule)?;
+            let (device, order) = (queue.current.device(), &KnownOrder::default());
+            let plan = GeneralPlan::new(device, graph, schedule, order)?;
             let mut made = with_general_kernels(queue, graph, schedule, plan)?;
             give_evidence(&mut made, evidence)?;
             self.general = Some(made);

@@ -4,22 +4,22 @@ use super::driver::{Context, Device};
 use super::programs::{Plan, ProgramKind, expected_program};
 use crate::error::{Error, Result};
 use crate::model::FactorGraph;
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use crate::threads::Gang;
 use std::sync::{Arc, OnceLock};
 
 /// The context of a device, and the plan of what it is to run. The first context of a process takes tenths of a second, in which
 /// other threads make the plan and expand the kernels. Errors: what each of these says, that of the context first.
 pub(super) fn start(
-    device: Device, graph: &FactorGraph, schedule: &Schedule,
+    device: Device, graph: &FactorGraph, schedule: &Schedule, order: &KnownOrder,
 ) -> Result<(Arc<Context>, Plan)> {
     if !Context::is_missing(device) {
-        return Ok((Context::new(device)?, Plan::new(device, graph, schedule)?));
+        return Ok((Context::new(device)?, Plan::new(device, graph, schedule, order)?));
     }
     let kernels = expected_program(graph, schedule).map(ProgramKind::kernels);
     let (plan, context, image) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
     let tasks: [&(dyn Fn() + Sync); 3] = [
-        &|| drop(plan.set(Plan::new(device, graph, schedule))),
+        &|| drop(plan.set(Plan::new(device, graph, schedule, order))),
         &|| drop(context.set(Context::new(device))),
         &|| drop(image.set(kernels.map(|kernels| kernels.image(device)).transpose())),
     ];

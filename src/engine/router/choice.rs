@@ -15,7 +15,7 @@ use crate::engine::request::{RunReport, RunRequest, Start, StopReason, StopRule}
 use crate::error::Result;
 use crate::memory::collected;
 use crate::model::FactorGraph;
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
@@ -66,6 +66,7 @@ enum Presence {
 pub(super) struct Question<'a> {
     pub(super) graph: &'a FactorGraph,
     pub(super) schedule: &'a Schedule,
+    pub(super) order: &'a KnownOrder,
     pub(super) engines: &'a Engines,
     pub(super) request: &'a RunRequest,
 }
@@ -180,7 +181,7 @@ impl Choice {
         &self, question: Question<'_>, device: usize, runs: f64, set_up: f64, limit: f64,
         presence: Presence,
     ) -> Option<f64> {
-        let Question { graph, schedule, engines, request } = question;
+        let Question { graph, schedule, order, engines, request } = question;
         let candidate = &self.candidates[device];
         let provider = engines.provider(device);
         if self.is_gone(device)
@@ -206,7 +207,8 @@ impl Choice {
                 return None;
             }
             // What is wrong with the schedule the CPU engine says.
-            self.found.get_or_try_init(|| Shape::found(graph, schedule)).ok()?;
+            let found = || order.levels(graph, schedule).map(Shape::found);
+            self.found.get_or_try_init(found).ok()?;
         }
         let seconds = seconds(self.shape());
         (limit > seconds).then_some(seconds)
@@ -272,7 +274,7 @@ impl Choice {
     pub(super) fn learn(
         &mut self, question: Question<'_>, number: usize, report: &RunReport, seconds: f64,
     ) {
-        let Question { graph, schedule, engines, request } = question;
+        let Question { graph, schedule, engines, request, .. } = question;
         if !matches!(report.reason, StopReason::Time | StopReason::Cancelled) {
             self.lengths.note(request, report.iterations);
         }

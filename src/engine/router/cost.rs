@@ -5,11 +5,10 @@ use crate::engine::limits::{
     has_kernels_of_binary_variables, heights_of_pieces,
 };
 use crate::engine::request::{RunRequest, Start, StopRule};
-use crate::error::Result;
 use crate::kernel::Inference;
 use crate::memory::Grow;
 use crate::model::FactorGraph;
-use crate::schedule::{Schedule, Storage, analyse};
+use crate::schedule::{Levels, Schedule};
 
 measured! {
     /// The costs of single things, in seconds where nothing else is said.
@@ -194,13 +193,12 @@ impl Shape {
         }
     }
 
-    /// That of a schedule with a preorder. About 50 ns per edge.
-    pub(super) fn found(graph: &FactorGraph, schedule: &Schedule) -> Result<Self> {
-        let levels = analyse(graph, &schedule.preorder(graph, 0)?, Storage::SideBySide)?;
-        Ok(match levels.count() {
+    /// That of a schedule with such levels.
+    pub(super) fn found(levels: &Levels) -> Self {
+        match levels.count() {
             0 | 1 => Shape::Synchronous,
             count => Shape::Levels { count: count as f64 },
-        })
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::kernel::EncodedMessage;
 use crate::memory::{Grow, boxed, text};
 use crate::model::{Evidence, FactorGraph, VariableEvidence};
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use choice::{Choice, Question};
 use cost::Costs;
 use engines::{CPU, Engines};
@@ -43,6 +43,8 @@ enum Policy {
 pub(crate) struct Router {
     graph: Arc<FactorGraph>,
     schedule: Schedule,
+    /// Of this schedule, from the choice of a backend until its engine is made.
+    order: KnownOrder,
     options: EngineOptions,
     policy: Policy,
     engines: Mutex<Engines>,
@@ -86,6 +88,7 @@ impl Router {
         Ok(Self {
             graph,
             schedule: schedule.clone(),
+            order: KnownOrder::default(),
             options,
             policy,
             engines: Mutex::new(Engines::new(providers)?),
@@ -98,7 +101,13 @@ impl Router {
     }
 
     fn problem<'a>(&'a self, evidence: &'a Evidence) -> Problem<'a> {
-        Problem { graph: &self.graph, schedule: &self.schedule, options: self.options, evidence }
+        Problem {
+            graph: &self.graph,
+            schedule: &self.schedule,
+            order: &self.order,
+            options: self.options,
+            evidence,
+        }
     }
 
     /// Where the last run by this schedule was made, or the next one will most likely be: never
@@ -139,6 +148,7 @@ impl Router {
     pub(crate) fn set_schedule(&mut self, schedule: &Schedule) -> Result<()> {
         self.threads = cpu::check(&self.graph, schedule, self.options)?;
         self.schedule = schedule.clone();
+        self.order = KnownOrder::default();
         self.last = None;
         self.engines.get_mut().schedule_has_changed();
         if let Policy::Auto(choice) = &mut self.policy {
@@ -166,13 +176,15 @@ impl Router {
     /// Makes what such a run needs and is not there yet, so that the run itself begins at once.
     pub(crate) fn prepare(&mut self, request: &RunRequest, evidence: &Evidence) -> Result<()> {
         let number = self.choose(request);
-        match self.make_ready(number, evidence) {
+        let made = match self.make_ready(number, evidence) {
             Err(error) if number != CPU && self.is_auto() => {
                 self.give_up(number, &error);
                 self.make_ready(CPU, evidence)
             }
             other => other,
-        }
+        };
+        self.order = KnownOrder::default();
+        made
     }
 
     fn make_ready(&self, number: usize, evidence: &Evidence) -> Result<()> {
@@ -232,6 +244,7 @@ impl Router {
         let problem = Problem {
             graph: &self.graph,
             schedule: &self.schedule,
+            order: &self.order,
             options: self.options,
             evidence,
         };
@@ -240,6 +253,7 @@ impl Router {
             return Ok(Outcome::Refused(reason));
         }
         let engine = engines.move_to(number, request.start, problem)?;
+        self.order = KnownOrder::default();
         let begun = (self.clock)();
         // What has been made since the call counts.
         let spent = Duration::try_from_secs_f64(begun - started).unwrap_or_default();
@@ -256,8 +270,8 @@ impl Router {
         self.last = Some(number);
         // Who observes iterations learns nothing of what they take when nobody does.
         if let (Policy::Auto(choice), false) = (&mut self.policy, request.observe) {
-            let (graph, schedule) = (&*self.graph, &self.schedule);
-            let question = Question { graph, schedule, engines, request };
+            let (graph, schedule, order) = (&*self.graph, &self.schedule, &self.order);
+            let question = Question { graph, schedule, order, engines, request };
             choice.learn(question, number, &report, seconds);
         }
         Ok(Outcome::Ended(report))
@@ -323,7 +337,8 @@ impl Router {
     }
 
     fn question<'a>(&'a self, engines: &'a Engines, request: &'a RunRequest) -> Question<'a> {
-        Question { graph: &self.graph, schedule: &self.schedule, engines, request }
+        let Self { graph, schedule, order, .. } = self;
+        Question { graph, schedule, order, engines, request }
     }
 
     fn is_auto(&self) -> bool {

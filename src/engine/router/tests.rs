@@ -31,6 +31,8 @@ struct World {
     asked_for_device: usize,
     cpus_made: usize,
     devices_made: usize,
+    /// Whether the levels were known when the last engine was made.
+    levels_were_known: bool,
     /// Places of all runs that were begun.
     runs: Vec<usize>,
 }
@@ -72,8 +74,9 @@ impl Provider for StandIn {
     }
 
     fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
-        let Problem { graph, schedule, options, .. } = problem;
+        let Problem { graph, schedule, order, options, .. } = problem;
         let mut world = self.world.lock();
+        world.levels_were_known = order.has_levels();
         if self.place == CPU {
             world.cpus_made += 1;
         } else {
@@ -175,6 +178,7 @@ fn world() -> Shared {
         asked_for_device: 0,
         cpus_made: 0,
         devices_made: 0,
+        levels_were_known: false,
         runs: Vec::new(),
     }))
 }
@@ -418,6 +422,9 @@ fn levels_are_looked_up_where_that_takes_a_small_share() {
         assert_eq!(last(&world), expected, "level {level}, analysis {analysis}");
         let Policy::Auto(choice) = &engine.policy else { panic!("the policy is auto") };
         assert_eq!(choice.shape() == Shape::Unknown, analysis > 0.0);
+        // Whoever makes the engine need not find them once more; then nobody has use for them.
+        assert_eq!(world.lock().levels_were_known, analysis == 0.0);
+        assert!(!engine.order.has_levels());
     }
 }
 

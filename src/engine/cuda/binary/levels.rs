@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::memory::{Grow, room, zeroed};
 use crate::model::FactorGraph;
 use crate::parallel::{all_of, all_parts};
-use crate::schedule::{Levels, Preorder, Storage, analyse};
+use crate::schedule::{Levels, Preorder};
 use crate::threads::Gang;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -37,18 +37,17 @@ pub(super) struct LevelWork {
 }
 
 impl LevelWork {
-    /// For so many blocks of so many warps. `None` if the graph is too large.
+    /// For a preorder and its levels, and so many blocks of so many warps. `None` if the graph is too large.
     pub(super) fn new(
-        graph: &FactorGraph, layout: &Layout, preorder: &Preorder, [blocks, warps]: [usize; 2],
-        gang: &Gang,
+        graph: &FactorGraph, layout: &Layout, (preorder, levels): (&Preorder, &Levels),
+        [blocks, warps]: [usize; 2], gang: &Gang,
     ) -> Result<Option<Self>> {
         if layout.slots >= LEVEL_SLOTS || layout.coefficients.len() > LEVEL_COEFFICIENTS {
             return Ok(None);
         }
-        let levels = analyse(graph, preorder, Storage::SideBySide)?;
         // The last warp has no messages: see cuda/engine/overlap.cuh.
         let count = blocks * warps - 1;
-        let ranks = Ranks::new(graph, layout, preorder, &levels, gang)?;
+        let ranks = Ranks::new(graph, layout, preorder, levels, gang)?;
         let reads = Reads::new(&ranks, [levels.count(), count], gang)?;
         if fewest_words(&reads, gang)? > MOST_LEVEL_WORDS {
             return Ok(None);
@@ -56,7 +55,7 @@ impl LevelWork {
         let versions = &Versions::new(&ranks)?;
         let mut all: Vec<Vec<Unit>> = room(blocks * warps)?;
         all.resize_with(blocks * warps, Vec::new);
-        let groups = groups_of_levels(&reads, &levels, count, gang)?;
+        let groups = groups_of_levels(&reads, levels, count, gang)?;
         let Some(mut of_levels) = units_of(versions, &reads, &groups, gang)? else {
             return Ok(None);
         };

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::memory::filled;
 use crate::model::FactorGraph;
 use crate::parallel::computed;
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule};
 use crate::threads::Gang;
 
 /// Graphs with at most so many edges run on one block by levels.
@@ -53,25 +53,27 @@ impl BinaryPlan {
     /// `None` if the graph and the schedule are not of this kind. With `for_damping`, what damped runs need fits in shared
     /// memory, though others may then take longer.
     pub(in crate::engine::cuda) fn new(
-        device: Device, graph: &FactorGraph, schedule: &Schedule, for_damping: bool,
+        device: Device, graph: &FactorGraph, schedule: &Schedule, order: &KnownOrder,
+        for_damping: bool,
     ) -> Result<Option<Self>> {
         let preorder = match schedule {
             Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. } => {
                 return Ok(None);
             }
             Schedule::Parallel => None,
-            _ => Some(schedule.preorder(graph, 0)?).filter(|order| order.class_count() > 1),
+            _ => Some(order.preorder(graph, schedule)?).filter(|order| order.class_count() > 1),
         };
         let warps = |threads: u32| threads as usize / WARP;
         let multiprocessors = device.multiprocessors()?;
         let gang = &gang_for(graph);
         let edges = graph.edge_count();
         let (layout, work, stride, words, places);
-        if let Some(preorder) = &preorder {
+        if let Some(preorder) = preorder {
             let Some(made) = Layout::new(graph, None, gang)? else { return Ok(None) };
             let blocks = if edges <= ONE_BLOCK { 1 } else { multiprocessors };
             let shape = [blocks as usize, warps(LEVEL_THREADS)];
-            let Some(mut levels) = LevelWork::new(graph, &made, preorder, shape, gang)? else {
+            let ordered = (preorder, order.levels(graph, schedule)?);
+            let Some(mut levels) = LevelWork::new(graph, &made, ordered, shape, gang)? else {
                 return Ok(None);
             };
             layout = made;

@@ -254,10 +254,18 @@ fn check_layout(graph: &FactorGraph, layout: &Layout, homes: Option<&Homes>) {
     assert!(few.iter().all(|&v| homes.of_variable[v as usize] != Home::Shared));
 }
 
+/// What warps do in the levels of a preorder; `None` if the graph is too large.
+fn level_work(
+    graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape: [usize; 2], gang: &Gang,
+) -> Option<LevelWork> {
+    let levels = analyse(graph, preorder, Storage::SideBySide).unwrap();
+    LevelWork::new(graph, layout, (preorder, &levels), shape, gang).unwrap()
+}
+
 /// The levels of a preorder on so many blocks of so many warps.
 fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape: [usize; 2]) {
     let laid = Laid::new(graph, layout);
-    let work = LevelWork::new(graph, layout, preorder, shape, &Gang::of(2)).unwrap().unwrap();
+    let work = level_work(graph, layout, preorder, shape, &Gang::of(2)).unwrap();
     laid.check_places(&work.words, level_input::SLOT, &work.places);
     assert_eq!(work.starts.len(), shape[0] * shape[1] + 1);
     assert!(work.starts[0] == 0 && work.starts.is_sorted());
@@ -740,7 +748,7 @@ fn wide_levels_fill_warps() {
     };
     let ranks: Vec<u64> = (0..graph.edge_count() as u64).map(rank).collect();
     let preorder = Preorder::from_ranks(&graph, &ranks).unwrap();
-    let work = LevelWork::new(&graph, &layout, &preorder, [8, 16], &Gang::of(2)).unwrap().unwrap();
+    let work = level_work(&graph, &layout, &preorder, [8, 16], &Gang::of(2)).unwrap();
     assert!(work.units.len() * 4 < work.places.len(), "several factors to a unit");
     for levels in [1, 2, 3] {
         let has = |unit: &LevelUnit| unit_shape::LEVELS.get(unit.shape) == levels;
@@ -760,7 +768,7 @@ fn words_of_levels_have_room_for_the_number_of_any_coefficients() {
     let first = layout.coefficients[0];
     for (count, fits) in [(LEVEL_COEFFICIENTS, true), (LEVEL_COEFFICIENTS + 1, false)] {
         layout.coefficients.resize(count, first);
-        let work = LevelWork::new(&graph, &layout, &preorder, [1, 8], &Gang::of(1)).unwrap();
+        let work = level_work(&graph, &layout, &preorder, [1, 8], &Gang::of(1));
         assert_eq!(work.is_some(), fits, "{count}");
     }
 }

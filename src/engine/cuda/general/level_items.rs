@@ -354,7 +354,7 @@ mod tests {
     use crate::engine::cuda::general::work::Shares;
     use crate::kernel::Inference;
     use crate::model::FactorGraphBuilder;
-    use crate::schedule::Preorder;
+    use crate::schedule::{Preorder, Storage, analyse};
 
     /// All messages of a graph, those of each rank in a level of its own.
     fn items_of(graph: &FactorGraph, ranks: &[u64]) -> LevelItems {
@@ -363,7 +363,8 @@ mod tests {
         let all = LevelFactors::new(graph, &factors, &places).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
         let shares = Shares::new(graph, &factors.scratch, Some(&all));
-        shares.by_levels(&preorder, true, &Gang::of(2)).unwrap().level_items
+        let levels = analyse(graph, &preorder, Storage::SideBySide).unwrap();
+        shares.by_levels(&preorder, &levels, true, &Gang::of(2)).unwrap().level_items
     }
 
     fn kind_of(item: &LevelItem) -> u32 {

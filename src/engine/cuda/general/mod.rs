@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
 use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
-use crate::schedule::Schedule;
+use crate::schedule::{KnownOrder, Schedule, Storage, analyse};
 use crate::threads::Gang;
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use evidence::EvidenceBuffers;
@@ -187,10 +187,10 @@ impl General {
             return Ok(());
         }
         let factors = Factors::new(&graph, Inference::MaxProduct)?;
-        let preorder = self.schedule.preorder(&graph, 0)?;
+        let order = (&self.schedule, &KnownOrder::default());
         let (shape, sizes) = (&self.shape, self.sizes);
         let plan =
-            MachinePlan::new(&graph, factors, &preorder, shape, &self.places, &self.edge_inputs)?;
+            MachinePlan::new(&graph, factors, order, shape, &self.places, &self.edge_inputs)?;
         let blocks = plan.blocks(&graph, shape, sizes, self.most_blocks);
         self.maxima = Some(Machine::new(queue, &graph, plan, shape, blocks, sizes.inputs)?);
         Ok(())
@@ -304,7 +304,8 @@ impl Program for General {
             let machine = self.machine(self.inference);
             let shares = Shares::new(&self.graph, &machine.factor_bytes, None);
             let preorder = self.schedule.preorder(&self.graph, self.iterations)?;
-            let work = shares.by_levels(&preorder, false, &Gang::ALONE)?;
+            let levels = analyse(&self.graph, &preorder, Storage::SideBySide)?;
+            let work = shares.by_levels(&preorder, &levels, false, &Gang::ALONE)?;
             self.machine_mut(self.inference).replace(queue, &work)?;
             self.iterations += 1;
         }

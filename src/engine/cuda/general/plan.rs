@@ -16,7 +16,7 @@ use crate::engine::cuda::program::gang_for;
 use crate::error::{Error, Result};
 use crate::kernel::Inference;
 use crate::model::FactorGraph;
-use crate::schedule::{Preorder, Schedule};
+use crate::schedule::{KnownOrder, Schedule};
 
 /// Variables that a thread looks at in each iteration by levels, where waiting for each other takes most time.
 const VARIABLES_PER_THREAD: usize = 8;
@@ -37,10 +37,10 @@ pub(in crate::engine::cuda) struct GeneralPlan {
 impl GeneralPlan {
     /// Errors: SEQMAX, which has no preorder; a schedule for another graph; a graph too large for 32-bit places.
     pub(in crate::engine::cuda) fn new(
-        device: Device, graph: &FactorGraph, schedule: &Schedule,
+        device: Device, graph: &FactorGraph, schedule: &Schedule, order: &KnownOrder,
     ) -> Result<Self> {
         // Fails before anything is allocated.
-        let preorder = schedule.preorder(graph, 0)?;
+        let preorder = order.preorder(graph, schedule)?;
         if preorder.edge_count() != graph.edge_count() {
             return Err(Error::InvalidArgument(format!(
                 "a schedule for {} edges: the graph has {}",
@@ -63,7 +63,7 @@ impl GeneralPlan {
             !by_levels && (0..graph.factor_count()).any(|factor| may_be_pair(graph, factor));
         let inputs = if any_pairs { &warp_items.edge_inputs[..] } else { &[] };
         Ok(Self {
-            sums: MachinePlan::new(graph, sums, &preorder, &shape, &places, inputs)?,
+            sums: MachinePlan::new(graph, sums, (schedule, order), &shape, &places, inputs)?,
             variables: Shares::variables(graph, by_levels, gang)?,
             tiles: Tiles::new(graph, (LEAVES_OF_LANE * shape.warp) as usize, gang)?,
             shape,
@@ -88,8 +88,8 @@ pub(super) struct MachinePlan {
 impl MachinePlan {
     /// `inputs` are those of [`WarpItems`] by edge, or none where no factor can be among [`Pairs`].
     pub fn new(
-        graph: &FactorGraph, factors: Factors, preorder: &Preorder, shape: &Shape, places: &Places,
-        inputs: &[u32],
+        graph: &FactorGraph, factors: Factors, (schedule, order): (&Schedule, &KnownOrder),
+        shape: &Shape, places: &Places, inputs: &[u32],
     ) -> Result<Self> {
         let gang = &gang_for(graph);
         let pairs = Pairs::new(graph, &factors, places, inputs, gang)?;
@@ -101,7 +101,11 @@ impl MachinePlan {
         let shares = Shares::new(graph, &factors.scratch, level_factors.as_ref());
         let is_pair = |f| !pairs.is_empty() && class_of(graph, &factors, f).is_some();
         let work = match shape.by_levels {
-            true => shares.by_levels(preorder, !shape.iterations_differ, gang)?,
+            true => {
+                let preorder = order.preorder(graph, schedule)?;
+                let levels = order.levels(graph, schedule)?;
+                shares.by_levels(preorder, levels, !shape.iterations_differ, gang)?
+            }
             false => shares.synchronous(is_pair)?,
         };
         let bytes = shares.scratch(shape.by_levels.then_some(&work.prepared), is_pair);

@@ -86,7 +86,8 @@ impl Runner {
         let current = Context::new(Device::get(0).unwrap()).unwrap().enter().unwrap();
         let stream = Stream::new(&current).unwrap();
         let module = kernels::GENERAL.load(&current).unwrap();
-        let plan = GeneralPlan::new(current.device(), graph, schedule).unwrap();
+        let order = KnownOrder::default();
+        let plan = GeneralPlan::new(current.device(), graph, schedule, &order).unwrap();
         let general =
             General::new(stream.queue(&current), &module, graph.clone(), schedule, plan).unwrap();
         let size = general.iterations_per_launch().unwrap_or(u64::MAX).min(size);
@@ -394,7 +395,8 @@ fn what_cannot_be_done_says_why() {
     builder.add_noisy_or(0, &body, &[0.5; 30], 0.1).unwrap();
     let graph = Arc::new(builder.build().unwrap());
     let residual = Schedule::MaximumResidual { log_domain: false };
-    let plan = |schedule| GeneralPlan::new(current.device(), &graph, schedule);
+    let plan =
+        |schedule| GeneralPlan::new(current.device(), &graph, schedule, &KnownOrder::default());
     let error = plan(&residual).err().unwrap();
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
     let (queue, schedule) = (stream.queue(&current), Schedule::Parallel);

@@ -15,7 +15,7 @@ use crate::kernel::stored_values;
 use crate::memory::{collected, filled, room};
 use crate::model::FactorGraph;
 use crate::parallel::computed;
-use crate::schedule::{Preorder, Storage, analyse};
+use crate::schedule::{Levels, Preorder};
 use crate::threads::Gang;
 
 /// Most edges of a variable that a thread looks at, or lanes with a state each.
@@ -238,12 +238,13 @@ impl<'a> Shares<'a> {
     /// Ranks number the runs: classes that follow each other and concern one and the same factor are
     /// one, since a factor's messages do not read each other. So messages of a factor of one run read
     /// the same. With `prepares`, variables that many of them read are prepared.
-    pub fn by_levels(&self, preorder: &Preorder, prepares: bool, gang: &Gang) -> Result<TaskLists> {
+    pub fn by_levels(
+        &self, preorder: &Preorder, levels: &Levels, prepares: bool, gang: &Gang,
+    ) -> Result<TaskLists> {
         let graph = self.graph;
-        let levels = analyse(graph, preorder, Storage::SideBySide)?;
         let runs = runs(graph, preorder)?;
         let prepared =
-            if prepares { Prepared::new(graph, &levels, &runs)? } else { Prepared::default() };
+            if prepares { Prepared::new(graph, levels, &runs)? } else { Prepared::default() };
         let mut prepared_ranks = PreparedRanks::new(&prepared)?;
         let mut items = [Items::new()?, Items::new()?, Items::new()?];
         let mut targets = room(graph.edge_count())?;
@@ -325,7 +326,7 @@ mod tests {
     use super::*;
     use crate::kernel::Inference;
     use crate::model::FactorGraphBuilder;
-    use crate::schedule::Schedule;
+    use crate::schedule::{Schedule, Storage, analyse};
 
     /// A chain 0 - 1 - 2 of two factors, each of two variables, and a prior.
     fn chain() -> FactorGraph {
@@ -344,7 +345,12 @@ mod tests {
     fn work(graph: &FactorGraph, ranks: &[u64]) -> TaskLists {
         let factors = Factors::new(graph, Inference::SumProduct).unwrap();
         let preorder = Preorder::from_ranks(graph, ranks).unwrap();
-        Shares::new(graph, &factors.scratch, None).by_levels(&preorder, true, &Gang::ALONE).unwrap()
+        by_levels(&Shares::new(graph, &factors.scratch, None), &preorder, true)
+    }
+
+    fn by_levels(shares: &Shares<'_>, preorder: &Preorder, prepares: bool) -> TaskLists {
+        let levels = analyse(shares.graph, preorder, Storage::SideBySide).unwrap();
+        shares.by_levels(preorder, &levels, prepares, &Gang::ALONE).unwrap()
     }
 
     #[test]
@@ -413,11 +419,11 @@ mod tests {
         assert_eq!(shares.scratch(None, |_| false), [0, (100 + 101) * 32, 0]);
         // By levels each factor reads a message of the high-degree variable.
         let preorder = Preorder::from_ranks(&graph, &vec![0; graph.edge_count()]).unwrap();
-        let levels = shares.by_levels(&preorder, false, &Gang::ALONE).unwrap();
+        let levels = by_levels(&shares, &preorder, false);
         assert_eq!(levels.items.map(|items| items.width()), [0, 0, 301]);
         assert_eq!(levels.prepared, Prepared::default());
         // All of them read the same messages: it sends to all first.
-        let levels = shares.by_levels(&preorder, true, &Gang::ALONE).unwrap();
+        let levels = by_levels(&shares, &preorder, true);
         assert_eq!(levels.items.map(|items| items.width()), [300, 1, 0]);
         assert_eq!((levels.prepared.count, levels.prepared.has(0)), (1, true));
         assert!((1..graph.variable_count()).all(|v| !levels.prepared.has(v)));
@@ -453,7 +459,7 @@ mod tests {
             let preorder = schedule.preorder(&graph, 0).unwrap();
             let factors = Factors::new(&graph, Inference::SumProduct).unwrap();
             let shares = Shares::new(&graph, &factors.scratch, None);
-            assert_eq!(shares.by_levels(&preorder, true, &Gang::ALONE).unwrap().prepared.count, 1);
+            assert_eq!(by_levels(&shares, &preorder, true).prepared.count, 1);
         }
         // Each edge is a class of its own: those of a level see different messages.
         let classes: Vec<u64> = (0..graph.edge_count() as u64).collect();

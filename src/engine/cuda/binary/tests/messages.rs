@@ -1,6 +1,6 @@
 //! What variables send to several factors by levels, read as cuda/engine/binary_level_messages.cuh reads it.
 
-use super::{Laid, Layout, Version, check_levels, new_in_version};
+use super::{Laid, Layout, Version, check_levels, level_work, new_in_version};
 use crate::engine::cuda::binary::level_messages::first_place;
 use crate::engine::cuda::binary::levels::LevelWork;
 use crate::engine::cuda::binary::limits::WARP;
@@ -165,7 +165,7 @@ pub(super) fn star(children: u64, every: u64) -> FactorGraph {
 fn counts(graph: &FactorGraph, preorder: &Preorder, shape: [usize; 2]) -> [usize; 2] {
     let layout = Layout::new(graph, None, &Gang::of(2)).unwrap().unwrap();
     check_levels(graph, &layout, preorder, shape);
-    let work = LevelWork::new(graph, &layout, preorder, shape, &Gang::of(2)).unwrap().unwrap();
+    let work = level_work(graph, &layout, preorder, shape, &Gang::of(2)).unwrap();
     let of_variables = work.units.iter().filter(|unit| unit_shape::VARIABLES.is_in(unit.shape));
     let differ = of_variables.filter(|unit| {
         let words = &work.words[128 * unit.chunk as usize..][..256];

@@ -1,5 +1,6 @@
 //! What is made of a graph by several threads is what one makes.
 
+use super::level_work;
 use super::messages::star;
 use crate::engine::cuda::binary::flood::FloodWork;
 use crate::engine::cuda::binary::homes::{Homes, MOST_NEAR, OrderAlongVariables};
@@ -62,7 +63,7 @@ fn check_same(graph: &FactorGraph) {
         let preorder = schedule.preorder(graph, 0).unwrap();
         let [a, b] = [1, 3].map(|threads| {
             let gang = &Gang::of(threads);
-            LevelWork::new(graph, &all[0], &preorder, [3, 4], gang).unwrap().unwrap()
+            level_work(graph, &all[0], &preorder, [3, 4], gang).unwrap()
         });
         assert!(a.words == b.words && a.starts == b.starts && a.places == b.places);
         assert_eq!(a.variable_messages, b.variable_messages);
