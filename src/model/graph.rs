@@ -128,7 +128,6 @@ impl FactorGraph {
     }
 
     /// Where the edges of each variable start in the concatenation of all `variable_edges`, and those of the last one end.
-    #[cfg(any(cuda, target_arch = "x86_64"))]
     pub(crate) fn variable_offsets(&self) -> &[u32] {
         &self.edges.variable_offsets
     }

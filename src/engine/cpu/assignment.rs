@@ -14,7 +14,9 @@ use super::state::State;
 use super::tuning::Tuning;
 use crate::error::Result;
 use crate::kernel::SMALL_DEGREE;
-use crate::memory::filled;
+use crate::memory::{collected, filled, room};
+use crate::prefetch::prefetch;
+use std::cmp::Reverse;
 
 /// The lane of each batch.
 pub(super) struct Assignment {
@@ -29,10 +31,19 @@ pub(super) struct Assignment {
 /// of the messages that cross lanes after the first time have ceased to after the third; a fourth time changes little.
 const ROUNDS: usize = 3;
 
+/// A batch, as it is to be placed.
+struct Task {
+    factor: u32,
+    /// As [`cost`] has it.
+    cost: u64,
+}
+
 /// What touched a variable last.
 #[derive(Clone, Copy)]
 struct Touch {
     lane: u16,
+    /// Whether the variable has so many factors that its products are kept.
+    is_high: bool,
     /// When.
     end: u64,
 }
@@ -46,9 +57,10 @@ impl Assignment {
     ) -> Result<Option<Self>> {
         let mut lanes = threads.min(NONE as usize);
         let mut best: Option<Self> = None;
+        let tasks = &tasks_of(state, batches, tuning)?;
         while lanes > 1 {
             // The estimate hardly changes with the rounds.
-            let assignment = Self::to_lanes(state, batches, lanes, 1, tuning)?;
+            let assignment = Self::to_lanes(state, batches, tasks, lanes, 1, tuning)?;
             if best.as_ref().is_some_and(|best| best.duration <= assignment.duration) {
                 break;
             }
@@ -62,7 +74,7 @@ impl Assignment {
         }
         match best {
             Some(best) if best.is_worthwhile(tuning) => {
-                Self::to_lanes(state, batches, best.lanes, ROUNDS, tuning).map(Some)
+                Self::to_lanes(state, batches, tasks, best.lanes, ROUNDS, tuning).map(Some)
             }
             _ => Ok(None),
         }
@@ -73,34 +85,51 @@ impl Assignment {
     }
 
     fn to_lanes(
-        state: &State, batches: &Batches, lanes: usize, rounds: usize, tuning: &Tuning,
+        state: &State, batches: &Batches, tasks: &[Task], lanes: usize, rounds: usize,
+        tuning: &Tuning,
     ) -> Result<Self> {
-        let untouched = Touch { lane: NONE, end: 0 };
+        let graph = &*state.graph;
+        let is_high = |v| graph.degree(v) > SMALL_DEGREE;
+        let untouched = |v| Touch { lane: NONE, is_high: is_high(v), end: 0 };
         let mut scheduler = Scheduler {
             tuning,
-            touched: filled(state.graph.variable_count(), untouched)?,
+            touched: collected((0..graph.variable_count()).map(untouched))?,
             free: filled(lanes, 0)?,
             known: filled(lanes, 0)?,
             previous: 0,
         };
-        let mut lane_of = filled(batches.count(), 0)?;
-        let mut alone = 0;
+        let mut lane_of = filled(tasks.len(), 0)?;
         for _ in 0..rounds {
             scheduler.free.fill(0);
             scheduler.touched.iter_mut().for_each(|touch| touch.end = 0);
-            alone = 0;
-            for (index, lane) in lane_of.iter_mut().enumerate() {
-                let batch = batches.batch(index);
-                let factor = state.graph.edge_factors()[batch[0] as usize] as usize;
-                let cost = cost(state, factor, batch.len(), tuning);
-                *lane = scheduler.place(state, state.graph.factor_variables(factor), cost);
-                alone += cost;
+            for (index, (lane, task)) in lane_of.iter_mut().zip(tasks).enumerate() {
+                for &v in batches.variables_ahead(graph, index) {
+                    prefetch(&scheduler.touched, v as usize);
+                }
+                let variables = graph.factor_variables(task.factor as usize);
+                *lane = scheduler.place(variables, task.cost);
             }
         }
+        let alone = tasks.iter().map(|task| task.cost).sum();
         let end = scheduler.free.iter().copied().max().unwrap_or(0);
         let duration = end + tuning.beginning * lanes as u64;
         Ok(Self { lanes, lane_of, duration, alone })
     }
+}
+
+/// What is to be placed. Errors: no memory.
+fn tasks_of(state: &State, batches: &Batches, tuning: &Tuning) -> Result<Vec<Task>> {
+    let graph = &state.graph;
+    let mut tasks = room(batches.count())?;
+    for index in 0..batches.count() {
+        for &v in batches.variables_ahead(graph, index) {
+            prefetch(graph.variable_offsets(), v as usize);
+        }
+        let factor = graph.edge_factors()[batches.batch(index)[0] as usize];
+        let cost = cost(state, factor as usize, batches.batch(index).len(), tuning);
+        tasks.push(Task { factor, cost });
+    }
+    Ok(tasks)
 }
 
 /// Estimated time that a thread takes for a batch, in nanoseconds; 0 where the messages never change.
@@ -138,7 +167,7 @@ struct Scheduler<'a> {
 
 impl Scheduler<'_> {
     /// Chooses the lane of the next batch, which touches these variables. O(variables + lanes).
-    fn place(&mut self, state: &State, variables: &[u32], cost: u64) -> u16 {
+    fn place(&mut self, variables: &[u32], cost: u64) -> u16 {
         let Self { tuning, touched, free, known, previous } = self;
         if cost == 0 {
             // Nothing happens, so that it waits for nobody where it stays with its variable.
@@ -150,11 +179,10 @@ impl Scheduler<'_> {
         let (mut latest, mut latest_lane, mut second) = (0, NONE, 0);
         let mut met = 0;
         for &v in variables {
-            let Touch { lane, end } = touched[v as usize];
+            let Touch { lane, is_high, end } = touched[v as usize];
             if lane == NONE {
                 continue;
             }
-            let is_high = state.graph.degree(v as usize) > SMALL_DEGREE;
             let weight = if is_high { tuning.transfer_of_products } else { 1 };
             known[lane as usize] += weight;
             met += weight;
@@ -167,32 +195,96 @@ impl Scheduler<'_> {
                 second = second.max(end);
             }
         }
-        let start = |lane: usize, free: &[u64]| {
-            free[lane].max(if lane == latest_lane as usize { second } else { latest })
-        };
-        let earliest = (0..free.len()).map(|lane| start(lane, free)).min().unwrap_or(0);
-        let mut chosen = (0, u64::MAX, (0, false));
-        for (lane, &met_here) in known.iter().enumerate() {
-            let begin = start(lane, free);
-            let merit = (met_here, lane == *previous as usize);
-            if begin <= earliest + tuning.patience
-                && (merit > chosen.2 || merit == chosen.2 && begin < chosen.1)
-            {
-                chosen = (lane, begin, merit);
+        let start =
+            |lane: u16| free[lane as usize].max(if lane == latest_lane { second } else { latest });
+        let lanes = 0..free.len() as u16;
+        let earliest = lanes.clone().map(start).min().unwrap_or(0);
+        // Without one that touched a variable, or was the last one, it is the first of those where it starts earliest.
+        let mut chosen = None;
+        let touching = variables.iter().map(|&v| touched[v as usize].lane);
+        for lane in touching.filter(|&lane| lane != NONE).chain([*previous]) {
+            let begin = start(lane);
+            if begin <= earliest + tuning.patience {
+                let merit = (known[lane as usize], lane == *previous);
+                chosen = chosen.max(Some((merit, Reverse(begin), Reverse(lane))));
             }
         }
-        let (lane, begin, _) = chosen;
-        let end = begin + cost + tuning.transfer * u64::from(met - known[lane]);
-        free[lane] = end;
-        let lane = lane as u16;
+        let (begin, lane) = match chosen {
+            Some((_, Reverse(begin), Reverse(lane))) => (begin, lane),
+            None => (earliest, lanes.clone().find(|&lane| start(lane) == earliest).unwrap_or(0)),
+        };
+        let end = begin + cost + tuning.transfer * u64::from(met - known[lane as usize]);
+        free[lane as usize] = end;
         for &v in variables {
             let touch = &mut touched[v as usize];
             if touch.lane != NONE {
                 known[touch.lane as usize] = 0;
             }
-            *touch = Touch { lane, end };
+            (touch.lane, touch.end) = (lane, end);
         }
         *previous = lane;
         lane
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::SplitMix64;
+
+    /// The lane that [`Scheduler::place`] is to choose, by looking at all of them.
+    fn best_of_all(scheduler: &Scheduler<'_>, variables: &[u32]) -> u16 {
+        let Scheduler { tuning, touched, free, previous, .. } = scheduler;
+        let touches = || variables.iter().map(|&v| touched[v as usize]).filter(|t| t.lane != NONE);
+        let known = |touch: Touch| if touch.end == 0 { 0 } else { touch.end + tuning.latency };
+        let start = |lane: u16| {
+            let others = touches().filter(|touch| touch.lane != lane);
+            others.map(known).fold(free[lane as usize], u64::max)
+        };
+        let met = |lane: u16| -> u32 {
+            let here = touches().filter(|touch| touch.lane == lane);
+            here.map(|t| if t.is_high { tuning.transfer_of_products } else { 1 }).sum()
+        };
+        let lanes = || 0..free.len() as u16;
+        let earliest = lanes().map(start).min().unwrap();
+        let early = lanes().filter(|&lane| start(lane) <= earliest + tuning.patience);
+        let merit = |lane| (met(lane), lane == *previous, Reverse(start(lane)), Reverse(lane));
+        early.max_by_key(|&lane| merit(lane)).unwrap()
+    }
+
+    #[test]
+    fn batches_go_to_the_best_of_all_lanes() {
+        let tuning = &Tuning::MEASURED;
+        let mut random = SplitMix64(3);
+        for lanes in [1, 2, 3, 7, 16] {
+            let mut below = |count| random.below(count);
+            let touch = |is_high| Touch { lane: NONE, is_high, end: 0 };
+            let mut scheduler = Scheduler {
+                tuning,
+                touched: (0..30).map(|_| touch(below(4) == 0)).collect(),
+                free: vec![0; lanes],
+                known: vec![0; lanes],
+                previous: 0,
+            };
+            for step in 0..3000 {
+                if step % 1000 == 0 {
+                    // Another round.
+                    scheduler.free.fill(0);
+                    scheduler.touched.iter_mut().for_each(|touch| touch.end = 0);
+                }
+                let mut variables: Vec<u32> = (0..1 + below(4)).map(|_| below(30) as u32).collect();
+                variables.sort_unstable();
+                variables.dedup();
+                let expected = best_of_all(&scheduler, &variables);
+                let cost = 1 + below(3000);
+                assert_eq!(
+                    scheduler.place(&variables, cost),
+                    expected,
+                    "step {step}, {lanes} lanes"
+                );
+                assert!(scheduler.known.iter().all(|&known| known == 0));
+            }
+            assert!(lanes < 3 || scheduler.free.iter().filter(|&&end| end > 0).count() > 2);
+        }
     }
 }

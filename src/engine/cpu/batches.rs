@@ -6,7 +6,14 @@ use super::state::State;
 use super::tuning::Tuning;
 use crate::error::Result;
 use crate::memory::{Grow, copied, filled, room};
+use crate::model::FactorGraph;
 use crate::schedule::{Levels, Preorder};
+
+/// By so many batches, what is looked up of variables is prefetched before it is needed.
+const AHEAD: usize = 12;
+
+/// Variables of a factor for which something is prefetched; few factors have more.
+const PREFETCHED_VARIABLES: usize = 8;
 
 /// The edges of a schedule, batch by batch, in the order in which the batches run.
 pub(super) struct Batches {
@@ -151,6 +158,16 @@ impl Batches {
 
     pub(super) fn batch(&self, index: usize) -> &[u32] {
         &self.edges[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+
+    /// Variables of the factor of a batch a few places behind this one, of which something may be prefetched.
+    pub(super) fn variables_ahead<'a>(&self, graph: &'a FactorGraph, index: usize) -> &'a [u32] {
+        if index + AHEAD >= self.count() {
+            return &[];
+        }
+        let factor = graph.edge_factors()[self.batch(index + AHEAD)[0] as usize];
+        let variables = graph.factor_variables(factor as usize);
+        &variables[..variables.len().min(PREFETCHED_VARIABLES)]
     }
 
     /// Whether some batch has edges of several factors.

@@ -13,6 +13,7 @@ use super::tuning::Tuning;
 use super::values::LINE;
 use crate::error::Result;
 use crate::memory::filled;
+use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// The lanes that touch a variable.
@@ -24,6 +25,10 @@ struct Touch {
 }
 
 const NONE: u16 = u16::MAX;
+
+/// By so many edges, what is looked up of a variable is prefetched before it is needed, in the order of the graph: that of most
+/// schedules that run in lanes.
+const AHEAD: usize = 16;
 
 /// The layout for batches on their lanes, where all variables are binary and lie in the order of the graph; `None` if that is
 /// better. O(edges). Errors: no memory.
@@ -43,7 +48,11 @@ fn by_lanes(state: &State, batches: &Batches, assignment: &Assignment) -> Result
     let variables = graph.variable_count();
     let mut touched = filled(variables, Touch { last: NONE, is_shared: false })?;
     for (lane, edges) in factors(state, batches, assignment) {
-        for &v in &graph.edge_variables()[edges] {
+        for edge in edges {
+            if let Some(&v) = graph.edge_variables().get(edge + AHEAD) {
+                prefetch(&touched, v as usize);
+            }
+            let v = graph.edge_variables()[edge];
             let Touch { last, is_shared } = touched[v as usize];
             let is_shared = is_shared || last != NONE && last != lane;
             touched[v as usize] = Touch { last: lane, is_shared };
@@ -100,6 +109,13 @@ fn exchanges(
     let mut count = 0;
     for (lane, edges) in factors(state, batches, assignment) {
         for edge in edges {
+            if let Some(&v) = state.graph.edge_variables().get(edge + 2 * AHEAD) {
+                prefetch(first, v as usize);
+                prefetch(state.first_slots(), v as usize);
+            }
+            if let Some(&v) = state.graph.edge_variables().get(edge + AHEAD) {
+                prefetch(&met, first[v as usize] as usize / LINE);
+            }
             let variable = state.graph.edge_variables()[edge] as usize;
             let own = state.slots(variable);
             let block = (state.links[edge].slot as usize - own.start) / LINE * LINE;

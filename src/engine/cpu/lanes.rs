@@ -37,6 +37,7 @@ use super::tuning::Tuning;
 use super::workspace::Workspace;
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, room};
+use crate::prefetch::prefetch;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -400,6 +401,9 @@ impl Analysis {
         let lanes = self.next.len();
         let position = self.next[lane as usize];
         self.next[lane as usize] += 1;
+        for &v in batches.variables_ahead(&state.graph, index) {
+            prefetch(&self.touched, v as usize);
+        }
         let variables = state.graph.factor_variables(factor);
         for (place, &v) in variables.iter().enumerate() {
             let Some((other, last)) = self.touched[v as usize] else { continue };

@@ -11,9 +11,13 @@ use crate::kernel::{
 };
 use crate::memory::{self, NoMemory, collected, filled, fit, room};
 use crate::model::{FactorGraph, VariableEvidence};
+use crate::prefetch::prefetch_to_write;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// By so many edges, the place of what is made of an edge is prefetched before it is needed.
+const AHEAD: usize = 16;
 
 /// Padding after the last message, so that a few values can be read from any index on.
 const PADDING: usize = 8;
@@ -201,6 +205,7 @@ impl State {
             Link { slot: 0, place: 0, degree: 0, source: Source::Other, high_degree: false };
         let mut links = filled(self.graph.edge_count(), empty)?;
         let mut high_degree_variables = 0;
+        let (edges, mut from) = (self.graph.all_variable_edges(), 0);
         for v in 0..self.graph.variable_count() {
             let slots = self.slots(v);
             let first = slots.start as u32;
@@ -209,6 +214,10 @@ impl State {
             let source = Source::of(self, v);
             for (slot, &edge) in slots.clone().zip(self.graph.variable_edges(v)) {
                 let slot = slot as u32;
+                if let Some(&edge) = edges.get(from + AHEAD) {
+                    prefetch_to_write(&links, edge as usize);
+                }
+                from += 1;
                 let place = match slots.len() {
                     // Behind the last message stands a neutral one.
                     1 => self.slots_end() as u32,
