@@ -412,8 +412,23 @@ fn auto_does_without_a_device_that_cannot_be_used() {
     assert!(small.status.success() && small.stderr.is_empty());
 }
 
-/// A dialog whose questions a device would answer sooner has it started beside the first one. The program asks for one channel to it,
-/// unless its user has said how many.
+/// What the fake driver says at the end of a process; empty where it was not loaded.
+fn told(driver: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_fastlbp"))
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", driver)
+        .env("FAKE_CUDA", "told=1,devices=4")
+        .env_remove("FASTLBP_DEVICE")
+        .env_remove("CUDA_VISIBLE_DEVICES")
+        .env_remove("CUDA_DEVICE_MAX_CONNECTIONS")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr).lines().last().unwrap_or_default();
+    said.strip_prefix("fake driver: retained ").unwrap_or_default().to_owned()
+}
+
+/// A dialog whose questions a device would answer sooner has it started beside the first one.
 #[test]
 fn dialogs_start_a_device_beside_their_first_question() {
     let Some(driver) = fake_driver() else { return };
@@ -421,35 +436,41 @@ fn dialogs_start_a_device_beside_their_first_question() {
     let path = |name| directory.path().join(name).display().to_string();
     let (graph, commands, alarms) =
         (path("large.causal_fg"), path("commands"), path("large.alarms"));
-    let variables = ["--variables", "3000"];
-    assert!(
-        run(driver.path(), "", &[&["generate", "bingo", &graph][..], &variables].concat())
-            .status
-            .success()
-    );
+    let made = ["generate", "bingo", &graph, "--variables", "3000"];
+    assert!(run(driver.path(), "", &made).status.success());
     // Expected to be long, and ends at once.
     fs::write(&commands, "BP 1 1 1000 1\nQ 0\n").unwrap();
     fs::write(&alarms, "5 first 1\n6 second 0\n").unwrap();
-    let told = |arguments: &[&str]| {
-        let output = run(driver.path(), "told=1", arguments);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stderr).lines().last().unwrap_or_default().to_owned()
-    };
-    let bingo = |graph: &str| told(&["bingo", graph, "--commands", &commands]);
-    assert_eq!(bingo(&graph), "fake driver: retained 1 contexts, 1 channels");
+    let bingo = |graph: &str| told(driver.path(), &["bingo", graph, "--commands", &commands], &[]);
+    assert_eq!(bingo(&graph), "1 contexts, 1 channels, devices 0");
     assert_eq!(bingo(&chain()), "");
-    let rank = |graph: &str, backend: &str| {
+    let rank = |backend: &str| {
         let rule = ["--bingo", "1,1,1000,1", "--quiet", "--backend", backend];
-        told(&[&["rank", graph, "--alarms", &alarms][..], &rule].concat())
+        told(driver.path(), &[&["rank", &graph, "--alarms", &alarms][..], &rule].concat(), &[])
     };
-    assert_eq!(rank(&graph, "auto"), "fake driver: retained 1 contexts, 1 channels");
-    assert_eq!(rank(&graph, "cpu"), "");
-    let output = Command::new(env!("CARGO_BIN_EXE_fastlbp"))
-        .args(["bingo", &graph, "--commands", &commands])
-        .env("LD_LIBRARY_PATH", driver.path())
-        .env("FAKE_CUDA", "told=1")
-        .env("CUDA_DEVICE_MAX_CONNECTIONS", "4")
-        .output()
-        .unwrap();
-    assert!(text(&output.stderr).contains("retained 1 contexts, 4 channels"), "{output:?}");
+    assert_eq!(rank("auto"), "1 contexts, 1 channels, devices 0");
+    assert_eq!(rank("cpu"), "");
+}
+
+/// The driver makes one channel, unless the user has said how many, and starts no devices behind the one that is used.
+#[test]
+fn the_driver_starts_no_more_than_is_used() {
+    let Some(driver) = fake_driver() else { return };
+    let graph = chain();
+    let infer = |arguments: &[&str], variables: &[(&str, &str)]| {
+        // (There are no kernels: it ends with an error when these are loaded.)
+        let arguments = [&["infer", &graph, "--backend", "cuda"][..], arguments].concat();
+        let said = told(driver.path(), &arguments, variables);
+        said.split_once(" contexts, ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
+    };
+    assert_eq!(infer(&[], &[]), "1 channels, devices 0");
+    assert_eq!(infer(&["--device", "2"], &[]), "1 channels, devices 0,1,2");
+    assert_eq!(infer(&[], &[("FASTLBP_DEVICE", "3,1")]), "1 channels, devices 0,1");
+    let shown = [("CUDA_VISIBLE_DEVICES", "3,1,0"), ("CUDA_DEVICE_MAX_CONNECTIONS", "4")];
+    assert_eq!(infer(&[], &shown), "4 channels, devices 3");
+    assert_eq!(infer(&["--device", "1"], &shown), "4 channels, devices 3,1");
+    // Entries of a batch are spread over all of them.
+    let samples = root().join("tests/data/chain.obs").display().to_string();
+    assert_eq!(infer(&["--batch", &samples], &[]), "1 channels, devices all");
+    assert_eq!(told(driver.path(), &["devices"], &[]), "4 contexts, 1 channels, devices all");
 }

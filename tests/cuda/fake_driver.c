@@ -6,8 +6,8 @@
  * multiply-adds, `stuck=1` loses a round of a barrier, `capability=60` is an old device. `retains=1` and
  * `modules=2` allow so many of these in all; `failing=3` lets launch number 3 of the process fail, which
  * spoils the context until it has been released; with `faulty=1`, those on device 1 alone are counted. At the end of the process, things that were not given back
- * are listed on stderr; a context and its modules may stay. With `told=1`, it says there how often a context was retained, and how
- * many channels it was asked for.
+ * are listed on stderr; a context and its modules may stay. With `told=1`, it says there how often a context was retained, how many
+ * channels it was asked for, and which devices it is to show.
  *
  * FAKE_CUDA_KERNELS names libraries with the engine's kernels, separated by colons. Those made from
  * cuda/engine/host.cpp run on `blocks=3` blocks of `threads=2` threads (else on one of one) whatever the
@@ -65,9 +65,10 @@ static __thread struct context *stack[64];
 static __thread int depth;
 
 __attribute__((destructor)) static void report(void) {
-    const char *channels = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    const char *channels = getenv("CUDA_DEVICE_MAX_CONNECTIONS"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (setting("told", 0))
-        fprintf(stderr, "fake driver: retained %d contexts, %s channels\n", all_retains, channels ? channels : "all");
+        fprintf(stderr, "fake driver: retained %d contexts, %s channels, devices %s\n", all_retains,
+                channels ? channels : "all", visible ? visible : "all");
     for (struct context *c = primary; c < primary + MAX_DEVICES; c++)
         if (c->retained > 1 || (c->modules && !c->retained) || c->allocated || c->pinned || c->streams ||
             c->events || c->graphs || c->executables || depth)

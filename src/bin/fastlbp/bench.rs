@@ -3,6 +3,7 @@
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
 use crate::copy_speed::copy_speed;
+use crate::driver_settings::ask_for_one_device;
 use crate::failure::{Failure, Outcome};
 use crate::graph_file::FormatName;
 use crate::messages::warn;
@@ -219,6 +220,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     conflicts.input("--evidence", arguments.evidence.as_deref())?;
     conflicts.input("--soft-evidence", arguments.soft_evidence.as_deref())?;
+    ask_for_one_device(&EngineOptions { device: arguments.device, ..EngineOptions::default() });
     let backends = match &arguments.backend[..] {
         [] if device_count().is_ok() => vec![BackendName::Cpu, BackendName::Cuda],
         [] => vec![BackendName::Cpu],

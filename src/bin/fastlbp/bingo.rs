@@ -5,6 +5,7 @@
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
+use crate::driver_settings::ask_for_one_device;
 use crate::early_start::EarlyStart;
 use crate::failure::{Failure, Outcome};
 use crate::graph_file::GraphFile;
@@ -62,6 +63,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Some(file) => conflicts.input("--commands", Some(file))?,
         None => conflicts.standard_input("the commands")?,
     }
+    ask_for_one_device(&EngineOptions::default());
     let session = {
         let _activity = Activity::start("reading");
         let graph = Arc::new(arguments.graph.read()?.graph);

@@ -2,20 +2,7 @@
 
 use fastlbp::engine::device::{choose_device, start_device};
 use fastlbp::{Backend, BeliefPropagation, EngineOptions, RunRequest};
-use std::env;
 use std::thread::{Builder, JoinHandle};
-
-/// Says how many channels to a device the driver makes, unless the user has.
-const CHANNELS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
-
-/// Has the driver make one channel to a device: each run has the device for itself, and a channel takes some 16 ms to make, and 9 at
-/// the end of the process (H200, driver 580). For the beginning of `main`: there must be no other thread.
-pub fn ask_for_one_channel() {
-    if env::var_os(CHANNELS).is_none() {
-        // SAFETY: no other thread could read the environment meanwhile.
-        unsafe { env::set_var(CHANNELS, "1") };
-    }
-}
 
 /// Number of questions that a dialog is expected to have at least.
 const QUESTIONS: usize = 10;

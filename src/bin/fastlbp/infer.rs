@@ -4,6 +4,7 @@ use crate::activity::Activity;
 use crate::answers::{Section, ShowArguments, View, write_sections};
 use crate::batch::Entry;
 use crate::conflicts::Conflicts;
+use crate::driver_settings::ask_for_one_device;
 use crate::early_start::EarlyStart;
 use crate::exact::{self, ExactArguments, Question};
 use crate::failure::{Failure, Outcome};
@@ -105,6 +106,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let conflicts = conflicts(arguments)?;
     let engine_options = arguments.run.engine_options();
     let threads = engine_options.thread_limit();
+    if arguments.inputs.batch.is_none() {
+        ask_for_one_device(&engine_options);
+    }
     let early_start = (!arguments.exact.exact).then(|| EarlyStart::of(&engine_options));
     let (inputs, read) = timed(|| {
         let _activity = Activity::start("reading");

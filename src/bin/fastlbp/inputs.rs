@@ -36,7 +36,7 @@ pub struct InputArguments {
     /// text's directory (blank lines and # comments are allowed). Soft evidence is that of every run. With
     /// --output, results are written while later entries run
     #[arg(long, value_name = "DIR|FILE", value_parser = input_path(), conflicts_with_all = ["evidence", "evidence_sample"])]
-    batch: Option<PathBuf>,
+    pub batch: Option<PathBuf>,
 
     /// Weights of states: lines `label w0 w1 ...` with a number >= 0 per state, which multiply the
     /// variable's probabilities; also with .gz. With a .bif graph, labels may be names

@@ -1,6 +1,7 @@
 //! `fastlbp locate`: SmartFL's question, which of some candidates are most likely at fault.
 
 use crate::conflicts::Conflicts;
+use crate::driver_settings::ask_for_one_device;
 use crate::early_start::EarlyStart;
 use crate::failure::{Failure, Outcome};
 use crate::locate_inputs::{Files, InputArguments, Reader, Subject};
@@ -107,6 +108,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         observer: Observer::new(&arguments.observe),
         page: arguments.observe.report().map(|_| report::locate::begin(files.len())),
     };
+    ask_for_one_device(&arguments.run.engine_options());
     let _early_start = EarlyStart::of(&arguments.run.engine_options());
     let mut ranks = FirstRanks::default();
     let mut failures = Vec::new();

@@ -11,6 +11,7 @@ mod conflicts;
 mod convert;
 mod copy_speed;
 mod devices;
+mod driver_settings;
 mod early_start;
 mod evidence;
 mod exact;
@@ -100,7 +101,9 @@ Environment:
   FASTLBP_DEVICE        numbers of CUDA devices, as --device, where that is not given
   NO_COLOR              no colours, also on a terminal
   CLICOLOR_FORCE        colours, also where no terminal is
-  CUDA_VISIBLE_DEVICES  which devices CUDA shows, and in which order
+  CUDA_VISIBLE_DEVICES  which devices CUDA shows, and in which order; what runs on one device shows
+                        the driver no others behind it, which it would start as well
+  CUDA_DEVICE_MAX_CONNECTIONS  channels to a device, 1 where it is not set
 
 Signals: during a run SIGINT (Ctrl-C), SIGTERM and SIGHUP end it at its next iteration; with
 --output, the results of the iterations so far are written, without it nothing is printed. A second
@@ -147,7 +150,7 @@ struct BingoCommandLine {
 }
 
 fn main() -> ExitCode {
-    early_start::ask_for_one_channel();
+    driver_settings::ask_for_one_channel();
     memory::report_missing();
     messages::start();
     signals::start();

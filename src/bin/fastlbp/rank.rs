@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::conflicts::Conflicts;
+use crate::driver_settings::ask_for_one_device;
 use crate::early_start::EarlyStart;
 use crate::failure::{Failure, Outcome};
 use crate::messages::{inform, warn};
@@ -102,6 +103,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     arguments.observe.check(&mut conflicts)?;
     arguments.inputs.add_to(&mut conflicts)?;
     conflicts.input("--ranks", arguments.run.ranks())?;
+    ask_for_one_device(&arguments.run.engine_options());
     let early_start = EarlyStart::of(&arguments.run.engine_options());
     let started = Instant::now();
     let (inputs, schedule) = {
