@@ -177,12 +177,18 @@ pub(super) fn analyse_with(
             continue;
         }
         let edges = &order[start..end];
-        let groups = || edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]);
-        let mut at = start;
+        // The places of the edges of each factor.
+        let groups = || {
+            let mut end = start;
+            let groups = edges.chunk_by(|&a, &b| factors[a as usize] == factors[b as usize]);
+            groups.map(move |group| {
+                end += group.len();
+                end - group.len()..end
+            })
+        };
         for group in groups() {
-            analysis.prefetch(&order, at..at + group.len());
-            analysis.bound(group);
-            at += group.len();
+            analysis.prefetch(&order, group.clone());
+            analysis.bound(&order[group]);
         }
         if analysis.in_place {
             let settler = match &mut settler {
@@ -191,11 +197,9 @@ pub(super) fn analyse_with(
             };
             settler.settle(edges, &mut analysis.levels)?;
         }
-        at = start;
         for group in groups() {
-            analysis.prefetch(&order, at..at + group.len());
-            analysis.record(group);
-            at += group.len();
+            analysis.prefetch(&order, group.clone());
+            analysis.record(&order[group]);
         }
     }
     // Every edge has got a level from 1 on.

@@ -1,6 +1,7 @@
 //! What the driver of devices is told by variables of the environment, which it reads when it starts.
 //!
-//! Both settings are for this process alone, and only for what its user has not said otherwise.
+//! Both settings are for this process alone, and what its user has set is not taken back: devices that a list does not show stay
+//! hidden.
 
 use fastlbp::EngineOptions;
 use fastlbp::engine::device::choose_device;

@@ -108,8 +108,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
         observer: Observer::new(&arguments.observe),
         page: arguments.observe.report().map(|_| report::locate::begin(files.len())),
     };
-    ask_for_one_device(&arguments.run.engine_options());
-    let _early_start = EarlyStart::of(&arguments.run.engine_options());
+    let options = arguments.run.engine_options();
+    ask_for_one_device(&options);
+    let _early_start = EarlyStart::of(&options);
     let mut ranks = FirstRanks::default();
     let mut failures = Vec::new();
     for (files, subject) in Reader::new(&files) {

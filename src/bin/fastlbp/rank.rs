@@ -103,8 +103,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     arguments.observe.check(&mut conflicts)?;
     arguments.inputs.add_to(&mut conflicts)?;
     conflicts.input("--ranks", arguments.run.ranks())?;
-    ask_for_one_device(&arguments.run.engine_options());
-    let early_start = EarlyStart::of(&arguments.run.engine_options());
+    let options = arguments.run.engine_options();
+    ask_for_one_device(&options);
+    let early_start = EarlyStart::of(&options);
     let started = Instant::now();
     let (inputs, schedule) = {
         let _activity = Activity::start("reading");
@@ -115,12 +116,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let read = started.elapsed().as_secs_f64();
     let Inputs { graph, names, evidence, alarms, truth, answers } = inputs;
     let rules = rules(arguments);
-    let mut session =
-        BeliefPropagation::new(graph.clone(), schedule, arguments.run.engine_options())?;
+    let mut session = BeliefPropagation::new(graph.clone(), schedule, options)?;
     drop(early_start);
     session.set_evidence(&evidence)?;
-    let _early_start =
-        EarlyStart::beside_first(&session, &rules.request, &arguments.run.engine_options());
+    let _early_start = EarlyStart::beside_first(&session, &rules.request, &options);
     let truth = match answers.as_deref().and_then(complete) {
         Some(is_true) => Some(Truth { is_true, is_listed: false }),
         None => complete(&truth).map(|is_true| Truth { is_true, is_listed: true }),

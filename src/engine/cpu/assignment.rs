@@ -31,13 +31,6 @@ pub(super) struct Assignment {
 /// of the messages that cross lanes after the first time have ceased to after the third; a fourth time changes little.
 const ROUNDS: usize = 3;
 
-/// A batch, as it is to be placed.
-struct Task {
-    factor: u32,
-    /// As [`cost`] has it.
-    cost: u64,
-}
-
 /// What touched a variable last.
 #[derive(Clone, Copy)]
 struct Touch {
@@ -57,10 +50,10 @@ impl Assignment {
     ) -> Result<Option<Self>> {
         let mut lanes = threads.min(NONE as usize);
         let mut best: Option<Self> = None;
-        let tasks = &tasks_of(state, batches, tuning)?;
+        let costs = &costs(state, batches, tuning)?;
         while lanes > 1 {
             // The estimate hardly changes with the rounds.
-            let assignment = Self::to_lanes(state, batches, tasks, lanes, 1, tuning)?;
+            let assignment = Self::to_lanes(state, batches, costs, lanes, 1, tuning)?;
             if best.as_ref().is_some_and(|best| best.duration <= assignment.duration) {
                 break;
             }
@@ -74,7 +67,7 @@ impl Assignment {
         }
         match best {
             Some(best) if best.is_worthwhile(tuning) => {
-                Self::to_lanes(state, batches, tasks, best.lanes, ROUNDS, tuning).map(Some)
+                Self::to_lanes(state, batches, costs, best.lanes, ROUNDS, tuning).map(Some)
             }
             _ => Ok(None),
         }
@@ -85,7 +78,7 @@ impl Assignment {
     }
 
     fn to_lanes(
-        state: &State, batches: &Batches, tasks: &[Task], lanes: usize, rounds: usize,
+        state: &State, batches: &Batches, costs: &[u64], lanes: usize, rounds: usize,
         tuning: &Tuning,
     ) -> Result<Self> {
         let graph = &*state.graph;
@@ -98,38 +91,37 @@ impl Assignment {
             known: filled(lanes, 0)?,
             previous: 0,
         };
-        let mut lane_of = filled(tasks.len(), 0)?;
+        let mut lane_of = filled(batches.count(), 0)?;
         for _ in 0..rounds {
             scheduler.free.fill(0);
             scheduler.touched.iter_mut().for_each(|touch| touch.end = 0);
-            for (index, (lane, task)) in lane_of.iter_mut().zip(tasks).enumerate() {
+            for (index, (lane, &cost)) in lane_of.iter_mut().zip(costs).enumerate() {
                 for &v in batches.variables_ahead(graph, index) {
                     prefetch(&scheduler.touched, v as usize);
                 }
-                let variables = graph.factor_variables(task.factor as usize);
-                *lane = scheduler.place(variables, task.cost);
+                let variables = graph.factor_variables(batches.factor(graph, index));
+                *lane = scheduler.place(variables, cost);
             }
         }
-        let alone = tasks.iter().map(|task| task.cost).sum();
+        let alone = costs.iter().sum();
         let end = scheduler.free.iter().copied().max().unwrap_or(0);
         let duration = end + tuning.beginning * lanes as u64;
         Ok(Self { lanes, lane_of, duration, alone })
     }
 }
 
-/// What is to be placed. Errors: no memory.
-fn tasks_of(state: &State, batches: &Batches, tuning: &Tuning) -> Result<Vec<Task>> {
+/// The [`cost`] of each batch. Errors: no memory.
+fn costs(state: &State, batches: &Batches, tuning: &Tuning) -> Result<Vec<u64>> {
     let graph = &state.graph;
-    let mut tasks = room(batches.count())?;
+    let mut costs = room(batches.count())?;
     for index in 0..batches.count() {
         for &v in batches.variables_ahead(graph, index) {
             prefetch(graph.variable_offsets(), v as usize);
         }
-        let factor = graph.edge_factors()[batches.batch(index)[0] as usize];
-        let cost = cost(state, factor as usize, batches.batch(index).len(), tuning);
-        tasks.push(Task { factor, cost });
+        let factor = batches.factor(graph, index);
+        costs.push(cost(state, factor, batches.batch(index).len(), tuning));
     }
-    Ok(tasks)
+    Ok(costs)
 }
 
 /// Estimated time that a thread takes for a batch, in nanoseconds; 0 where the messages never change.

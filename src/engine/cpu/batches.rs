@@ -160,13 +160,18 @@ impl Batches {
         &self.edges[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 
+    /// The factor of a batch, where each has edges of one factor only.
+    #[inline]
+    pub(super) fn factor(&self, graph: &FactorGraph, index: usize) -> usize {
+        graph.edge_factors()[self.batch(index)[0] as usize] as usize
+    }
+
     /// Variables of the factor of a batch a few places behind this one, of which something may be prefetched.
     pub(super) fn variables_ahead<'a>(&self, graph: &'a FactorGraph, index: usize) -> &'a [u32] {
         if index + AHEAD >= self.count() {
             return &[];
         }
-        let factor = graph.edge_factors()[self.batch(index + AHEAD)[0] as usize];
-        let variables = graph.factor_variables(factor as usize);
+        let variables = graph.factor_variables(self.factor(graph, index + AHEAD));
         &variables[..variables.len().min(PREFETCHED_VARIABLES)]
     }
 

@@ -92,9 +92,8 @@ fn by_lanes(state: &State, batches: &Batches, assignment: &Assignment) -> Result
 fn factors<'a>(
     state: &'a State, batches: &'a Batches, assignment: &'a Assignment,
 ) -> impl Iterator<Item = (u16, Range<usize>)> + 'a {
-    let factors = state.graph.edge_factors();
-    let of_batch =
-        |index| state.graph.factor_edges(factors[batches.batch(index)[0] as usize] as usize);
+    let graph = &state.graph;
+    let of_batch = |index| graph.factor_edges(batches.factor(graph, index));
     let all =
         assignment.lane_of.iter().enumerate().map(move |(index, &lane)| (lane, of_batch(index)));
     all.filter(|(_, edges)| edges.len() > 1)

@@ -397,7 +397,7 @@ impl Analysis {
         &mut self, state: &State, batches: &Batches, index: usize, lane: u16,
         wait: &mut dyn FnMut(u16, i64) -> Result<()>,
     ) -> Result<()> {
-        let factor = state.graph.edge_factors()[batches.batch(index)[0] as usize] as usize;
+        let factor = batches.factor(&state.graph, index);
         let lanes = self.next.len();
         let position = self.next[lane as usize];
         self.next[lane as usize] += 1;
