@@ -4,7 +4,7 @@
 //! inputs of a message that is skipped have not changed since it was last computed, and computing it again
 //! would give the same bits.
 
-use super::batches::{Batches, Task, by_factor};
+use super::batches::{Batches, Task, Tasks, by_factor};
 use super::high_arity::HighArityFactors;
 use super::pending::Pending;
 use super::serial::Serial;
@@ -58,7 +58,7 @@ impl Active {
             _ => {
                 let preorder = schedule.preorder(&state.graph, 0)?;
                 let mut classes = Batches::of_classes(state, &preorder)?;
-                classes.prepare_serial(state)?;
+                classes.prepare_serial(state, Tasks::OfFactors)?;
                 Order::Classes(classes)
             }
         };

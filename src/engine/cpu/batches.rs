@@ -5,12 +5,16 @@ use super::high_arity::HighArityFactors;
 use super::state::State;
 use super::tuning::Tuning;
 use crate::error::Result;
+use crate::kernel::head_first_position;
 use crate::memory::{Grow, copied, filled, room};
 use crate::model::FactorGraph;
 use crate::schedule::{Levels, Preorder};
 
 /// By so many batches, what is looked up of variables is prefetched before it is needed.
 const AHEAD: usize = 12;
+
+/// By so many edges, a factor is far from the one before.
+const FAR: u32 = 32;
 
 /// Variables of a factor for which something is prefetched; few factors have more.
 const PREFETCHED_VARIABLES: usize = 8;
@@ -23,36 +27,62 @@ pub(super) struct Batches {
     /// The batches as tasks for one thread; empty until [`Self::prepare_serial`]. Factors with one variable are
     /// left out: their messages never change.
     tasks: Vec<Task>,
+    /// Whether most tasks are of factors far from that of the task before.
+    jumps: bool,
 }
+
+/// Added to the arity of a task that updates some of a factor's messages, not all.
+pub(super) const SOME: u8 = 8;
 
 /// One batch as one thread runs it, in 12 bytes.
 pub(super) struct Task {
-    /// If `arity` is not 0, the first edge of the factor, all of whose messages are updated; else the index of
-    /// the batch.
+    /// The first edge of the factor; if `arity` is 0, the index of the batch.
     pub(super) first: u32,
     /// Index of the factor's coefficients.
     pub(super) coefficients: u32,
-    /// Number of variables of a binary conjunction, 2 to 8; 0 for any other batch.
+    /// Number of variables of a binary conjunction, 2 to 8, all of whose messages are updated, or more by [`SOME`] where some are; 0
+    /// for any other batch.
     pub(super) arity: u8,
     /// Position of the factor's head.
     pub(super) head: u8,
+    /// A bit for each message that is updated, in the order of [`head_first_position`].
+    pub(super) sent: u8,
+}
+
+/// What tasks are made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tasks {
+    /// Of batches with some of a factor's edges, too.
+    OfParts,
+    /// Of batches with all edges of a factor only.
+    OfFactors,
 }
 
 impl Task {
     /// The batch with an index. Returns `None` for a factor with one variable.
-    pub(super) fn new(state: &State, index: usize, batch: &[u32]) -> Option<Self> {
+    pub(super) fn new(state: &State, index: usize, batch: &[u32], tasks: Tasks) -> Option<Self> {
         let graph = &state.graph;
         let factor = graph.edge_factors()[batch[0] as usize] as usize;
         let own = graph.factor_edges(factor);
-        if batch.len() == own.len() && batch[batch.len() - 1] as usize + 1 == own.end {
-            if own.len() == 1 {
-                return None;
-            }
-            if let Some(task) = Self::of_conjunction(state, factor) {
-                return Some(task);
-            }
+        let is_of_one = (batch[batch.len() - 1] as usize) < own.end;
+        let is_whole = is_of_one && batch.len() == own.len();
+        if is_whole && own.len() == 1 {
+            return None;
         }
-        Some(Self { first: index as u32, coefficients: 0, arity: 0, head: 0 })
+        if (is_whole || is_of_one && tasks == Tasks::OfParts)
+            && let Some(task) = Self::of_conjunction(state, factor)
+        {
+            return Some(if is_whole { task } else { task.of_some(batch) });
+        }
+        Some(Self { first: index as u32, coefficients: 0, arity: 0, head: 0, sent: 0 })
+    }
+
+    /// That of some of the factor's edges.
+    fn of_some(self, edges: &[u32]) -> Self {
+        let position = |number| head_first_position(number, self.head.into()) as u32;
+        let bit = |number| u8::from(edges.contains(&(self.first + position(number)))) << number;
+        let sent = (0..self.arity.into()).map(bit).sum();
+        Self { arity: self.arity + SOME, sent, ..self }
     }
 
     /// All messages of a factor, if it is a binary conjunction of 2 to 8 variables.
@@ -67,6 +97,7 @@ impl Task {
             coefficients: graph.conjunction_parameter(factor)? as u32,
             arity: own.len() as u8,
             head: graph.head_position(factor)? as u8,
+            sent: u8::MAX,
         })
     }
 }
@@ -107,10 +138,12 @@ impl Batches {
     }
 
     /// Makes the tasks for one thread.
-    pub(super) fn prepare_serial(&mut self, state: &State) -> Result<()> {
-        let tasks = || (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i)));
+    pub(super) fn prepare_serial(&mut self, state: &State, kind: Tasks) -> Result<()> {
+        let tasks = || (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i), kind));
         let mut list = room(tasks().count())?;
         list.extend(tasks());
+        let is_far = |pair: &&[Task]| pair[1].first.wrapping_sub(pair[0].first) >= FAR;
+        self.jumps = 2 * list.windows(2).filter(is_far).count() > list.len();
         self.tasks = list;
         Ok(())
     }
@@ -135,7 +168,7 @@ impl Batches {
         for batch in offsets.windows(2) {
             edges[batch[0] as usize..batch[1] as usize].sort_unstable();
         }
-        Ok(Self { edges, offsets, tasks: Vec::new() })
+        Ok(Self { edges, offsets, tasks: Vec::new(), jumps: false })
     }
 
     /// One batch per level.
@@ -144,12 +177,18 @@ impl Batches {
             edges: copied(levels.order())?,
             offsets: copied(levels.offsets())?,
             tasks: Vec::new(),
+            jumps: false,
         })
     }
 
     /// The tasks that [`Self::prepare_serial`] has made, in the order of the batches.
     pub(super) fn tasks(&self) -> &[Task] {
         &self.tasks
+    }
+
+    /// Whether what tasks read of their factors has to be prefetched: the processor's own prefetcher does not find it.
+    pub(super) fn jumps(&self) -> bool {
+        self.jumps
     }
 
     pub(super) fn count(&self) -> usize {

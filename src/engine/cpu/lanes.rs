@@ -26,7 +26,7 @@
 //! one of them runs what is left of all lanes.
 
 use super::assignment::Assignment;
-use super::batches::{Batches, Task};
+use super::batches::{Batches, Task, Tasks};
 use super::high_arity::HighArityFactors;
 use super::pace::Pace;
 use super::serial::{PREFETCH_DISTANCE, Serial};
@@ -327,7 +327,7 @@ impl Waits {
             }
             let place = starts[number as usize] as usize + lane.batches.len();
             lane.batches.push(index as u32);
-            if let Some(task) = Task::new(state, index, batches.batch(index)) {
+            if let Some(task) = Task::new(state, index, batches.batch(index), Tasks::OfParts) {
                 lane.tasks.try_push(task)?;
             }
             if awaited[place] {

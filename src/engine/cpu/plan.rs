@@ -1,7 +1,7 @@
 //! Turns a schedule into the plan of an iteration: synchronous, in batches, or by largest residual.
 
 use super::assignment::Assignment;
-use super::batches::Batches;
+use super::batches::{Batches, Tasks};
 use super::high_arity::HighArityFactors;
 use super::lane_layout::lane_layout;
 use super::lanes::Lanes;
@@ -103,7 +103,7 @@ impl Plan {
         if team.threads() > 1 && high_arity.is_empty() && !mixes_factors {
             let threads = team.threads();
             if let Some(assignment) = Assignment::new(state, &classes, threads, tuning)? {
-                classes.prepare_serial(state)?;
+                classes.prepare_serial(state, Tasks::OfParts)?;
                 if state.graph.all_binary()
                     && let Some(layout) = lane_layout(state, &classes, &assignment, tuning)?
                 {
@@ -130,7 +130,7 @@ impl Plan {
                 return Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?));
             }
         }
-        classes.prepare_serial(state)?;
+        classes.prepare_serial(state, Tasks::OfParts)?;
         let cursors = Cursors::new(state, &trees)?;
         let mixed = match mixes_factors {
             true => MixedBatches::new(state, &trees, &classes, 1, tuning)?,

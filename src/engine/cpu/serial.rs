@@ -3,7 +3,7 @@
 //! The common case, binary conjunctions of 2 to 8 variables all of whose messages are updated, has a path of
 //! its own (`run_task`), which keeps the messages of a factor in registers.
 
-use super::batches::{Batches, Task, by_factor};
+use super::batches::{Batches, SOME, Task, by_factor};
 use super::factor::{is_constant, messages};
 use super::high_arity::HighArityFactors;
 use super::state::{Link, Source, State};
@@ -16,10 +16,13 @@ use crate::kernel::{
     EncodedMessage, HornCoefficients, Inference, head_first_messages, head_first_position,
     small_horn_messages,
 };
+use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// Number of tasks by which the prefetch of messages precedes the computation.
 pub(super) const PREFETCH_DISTANCE: usize = 8;
+/// The same of where these messages are.
+const LINK_DISTANCE: usize = 16;
 
 /// `[value(0), value(1), ..]` of messages, without a loop up to four, which are nearly all factors: no value has to be where an
 /// index finds it. A macro, since functions that are called so often are not inlined.
@@ -91,7 +94,14 @@ impl Serial<'_> {
         let state = self.state;
         let (links, messages) = (&state.links[..], state.to_variable.view());
         let ahead = tasks.get(range.start + PREFETCH_DISTANCE..reach).unwrap_or_default();
+        let far_ahead = match batches.jumps() {
+            true => tasks.get(range.start + LINK_DISTANCE..).unwrap_or_default(),
+            false => &[],
+        };
         for (index, task) in tasks[range].iter().enumerate() {
+            if let Some(next) = far_ahead.get(index) {
+                prefetch(links, next.first as usize);
+            }
             if let Some(next) = ahead.get(index) {
                 self.prefetch(next);
             }
@@ -103,8 +113,23 @@ impl Serial<'_> {
                 6 => self.run_task::<6, HAS_HIGH_ARITY>(links, messages, task),
                 7 => self.run_task::<7, HAS_HIGH_ARITY>(links, messages, task),
                 8 => self.run_task::<8, HAS_HIGH_ARITY>(links, messages, task),
-                _ => self.run_batch(batches.batch(task.first as usize)),
+                _ => self.run_other::<HAS_HIGH_ARITY>(batches, task),
             }
+        }
+    }
+
+    /// A task that does not update all messages of a conjunction of 2 to 8 variables. (Not inlined: the loop over tasks is faster.)
+    #[inline(never)]
+    fn run_other<const HAS_HIGH_ARITY: bool>(&mut self, batches: &Batches, task: &Task) {
+        match task.arity.wrapping_sub(SOME) {
+            2 => self.run_part::<2, HAS_HIGH_ARITY>(task),
+            3 => self.run_part::<3, HAS_HIGH_ARITY>(task),
+            4 => self.run_part::<4, HAS_HIGH_ARITY>(task),
+            5 => self.run_part::<5, HAS_HIGH_ARITY>(task),
+            6 => self.run_part::<6, HAS_HIGH_ARITY>(task),
+            7 => self.run_part::<7, HAS_HIGH_ARITY>(task),
+            8 => self.run_part::<8, HAS_HIGH_ARITY>(task),
+            _ => self.run_batch(batches.batch(task.first as usize)),
         }
     }
 
@@ -142,23 +167,55 @@ impl Serial<'_> {
         let c = self.state.coefficients(task.coefficients as usize);
         let outputs = head_first_messages(&inputs, head, c);
         unrolled!(N, |number| {
-            let (edge, link) = (first + head_first_position(number, head), links[number]);
-            let mut odds = outputs[number];
-            if odds.may_be_deterministic() {
-                odds = self.noted(odds, edge, link);
-            }
-            messages.set(link.slot as usize, odds);
-            if link.high_degree {
-                self.high_degree_variables.changed(self.state, edge);
-            }
-            if HAS_HIGH_ARITY {
-                let state = self.state;
-                let variable = state.graph.edge_variables()[edge] as usize;
-                let factor = state.graph.edge_factors()[edge] as usize;
-                self.high_arity.message_arrived(state, variable, factor);
-            }
-            odds
+            let edge = first + head_first_position(number, head);
+            self.publish_to_all::<HAS_HIGH_ARITY>(messages, edge, links[number], outputs[number]);
+            outputs[number]
         });
+    }
+
+    /// As [`Self::run_task`] for some messages of a factor.
+    #[inline(always)]
+    fn run_part<const N: usize, const HAS_HIGH_ARITY: bool>(&mut self, task: &Task) {
+        let (first, head, sent) = (task.first as usize, task.head as usize, task.sent);
+        let messages = self.state.to_variable.view();
+        let Some(links) = self.state.links[first..].first_chunk::<N>() else { return };
+        let Some(links) = head_first(links, head) else { return };
+        // See `run_small_factor`.
+        let unread = if sent.is_power_of_two() { sent } else { 0 };
+        let inputs = unrolled!(N, |number| {
+            let link = links[number];
+            if unread >> number & 1 == 1 {
+                EncodedMessage::ONE
+            } else {
+                match simple_odds(messages, link) {
+                    Some(odds) => odds,
+                    None => self.other_odds(first + head_first_position(number, head), link),
+                }
+            }
+        });
+        let c = self.state.coefficients(task.coefficients as usize);
+        let outputs = head_first_messages(&inputs, head, c);
+        for number in 0..N {
+            if sent >> number & 1 == 0 {
+                continue;
+            }
+            let (edge, link) = (first + head_first_position(number, head), links[number]);
+            self.publish_to_all::<HAS_HIGH_ARITY>(messages, edge, link, outputs[number]);
+        }
+    }
+
+    /// As [`Self::publish`], and lets the trees of the variable's factors know, if there are any.
+    #[inline(always)]
+    fn publish_to_all<const HAS_HIGH_ARITY: bool>(
+        &mut self, messages: View<'_>, edge: usize, link: Link, output: EncodedMessage,
+    ) {
+        self.publish(messages, edge, link, output);
+        if HAS_HIGH_ARITY {
+            let state = self.state;
+            let variable = state.graph.edge_variables()[edge] as usize;
+            let factor = state.graph.edge_factors()[edge] as usize;
+            self.high_arity.message_arrived(state, variable, factor);
+        }
     }
 
     /// The odds of the message from a variable along an edge, where [`simple_odds`] has none.
@@ -182,13 +239,15 @@ impl Serial<'_> {
 
     /// Stores a computed message of a binary variable, for sums without damping, and lets the tree of the variable know.
     #[inline(always)]
-    pub(super) fn publish(&mut self, edge: usize, link: Link, output: EncodedMessage) {
+    pub(super) fn publish(
+        &mut self, messages: View<'_>, edge: usize, link: Link, output: EncodedMessage,
+    ) {
         let state = self.state;
         let mut odds = output;
         if odds.may_be_deterministic() {
             odds = self.noted(odds, edge, link);
         }
-        state.to_variable.set(link.slot as usize, odds);
+        messages.set(link.slot as usize, odds);
         if link.high_degree {
             self.high_degree_variables.changed(state, edge);
         }

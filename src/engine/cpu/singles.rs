@@ -47,7 +47,7 @@ impl Singles {
         let edges = collected((0..graph.edge_count()).map(|edge| {
             let factor = graph.edge_factors()[edge] as usize;
             match Task::of_conjunction(state, factor) {
-                Some(Task { first, coefficients, arity, head }) => Single {
+                Some(Task { first, coefficients, arity, head, .. }) => Single {
                     first,
                     coefficients,
                     arity,
@@ -129,7 +129,7 @@ impl Serial<'_> {
         let c = state.coefficients(single.coefficients as usize);
         let outputs = small_horn_messages(&inputs, single.head as usize, c);
         if let (Some(&output), Some(&link)) = (outputs.get(position), links.get(position)) {
-            self.publish(first + position, link, output);
+            self.publish(state.to_variable.view(), first + position, link, output);
         }
     }
 }
