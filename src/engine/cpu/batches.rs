@@ -223,17 +223,21 @@ impl Batches {
         })
     }
 
-    /// Estimates whether several threads run an iteration over these batches faster than one thread that
-    /// updates the edges in schedule order.
+    /// Estimates whether several threads run an iteration over these batches, which are levels, faster than one thread that
+    /// updates the edges in schedule order; `in_two_steps` as [`MixedBatches`] do.
     ///
     /// The unit of cost is one message read or written. One thread reads and writes each message once. In
     /// batches, a factor's inputs are read again for every batch that has some of its edges, each message is
-    /// stored twice, and small factors do not get their own fast path. Narrow batches run on one thread in
-    /// either case.
-    pub(super) fn pays(&self, state: &State, threads: usize, tuning: &Tuning) -> bool {
+    /// stored twice, and small factors do not get their own fast path. In two steps all this is so on one thread, too. Narrow
+    /// batches run on one thread in either case.
+    ///
+    /// [`MixedBatches`]: super::mixed::MixedBatches
+    pub(super) fn pays(
+        &self, state: &State, threads: usize, in_two_steps: bool, tuning: &Tuning,
+    ) -> bool {
         let graph = &state.graph;
-        let alone = 2 * graph.edge_count();
-        let mut together = 0.0;
+        let costs = if in_two_steps { &tuning.two_steps } else { &tuning.one_step };
+        let (mut alone, mut together) = (0.0, 0.0);
         for index in 0..self.count() {
             let batch = self.batch(index);
             let work: usize = by_factor(state, batch)
@@ -242,13 +246,14 @@ impl Batches {
                 })
                 .sum();
             let (work, threads) = (work as f64, threads as f64);
+            alone += if in_two_steps { work } else { 2.0 * batch.len() as f64 };
             together += if batch.len() >= tuning.wide_batch {
-                tuning.in_wide_batches * work / threads + tuning.barriers * threads
+                costs.in_wide_batches * work / threads + costs.barriers * threads
             } else {
-                tuning.in_narrow_batches * work
+                costs.in_narrow_batches * work
             };
         }
-        together < tuning.worthwhile * alone as f64
+        together < tuning.worthwhile * alone
     }
 
     /// For each factor, whether some batch updates only few of its messages; see [`HighArityFactors`].

@@ -131,21 +131,24 @@ fn unread(wanted: &[u32]) -> Option<usize> {
 }
 
 impl MixedBatches {
-    /// `None` where batches are small, or would read the same too often. O(edges * batches with edges of a factor). Errors: no
-    /// memory.
-    pub(super) fn new(
-        state: &State, trees: &Trees, batches: &Batches, threads: usize, tuning: &Tuning,
-    ) -> Result<Option<Self>> {
+    /// Whether batches are neither small, nor would read the same too often.
+    pub(super) fn serves(state: &State, batches: &Batches, tuning: &Tuning) -> bool {
         let graph = &state.graph;
         let edges = graph.edge_count();
         if !graph.all_binary() || edges < tuning.mixed_batch * batches.count() {
-            return Ok(None);
+            return false;
         }
         let parts = (0..batches.count()).flat_map(|index| batches.parts(state, index));
         let reads: usize = parts.map(|part| graph.arity(part.factor as usize)).sum();
-        if reads > MOST_READS * edges {
-            return Ok(None);
-        }
+        reads <= MOST_READS * edges
+    }
+
+    /// For batches that these [serve](Self::serves). O(edges * batches with edges of a factor). Errors: no memory.
+    pub(super) fn new(
+        state: &State, trees: &Trees, batches: &Batches, threads: usize, tuning: &Tuning,
+    ) -> Result<Self> {
+        let graph = &state.graph;
+        let edges = graph.edge_count();
         let mut reads = Reads::of(state, batches)?;
         let chunk_work = CHUNK_WORK[usize::from(threads > 1)];
         let mut by_degree = Sorter::new(LARGEST_DEGREE + 1, 1, chunk_work)?;
@@ -210,7 +213,7 @@ impl MixedBatches {
             }
         }
         mixed.computed = collected(mixed.parts.iter().map(|_| AtomicU32::new(0)))?;
-        Ok(Some(mixed))
+        Ok(mixed)
     }
 
     /// Whether it reads product trees. It keeps up to date those that it reads.

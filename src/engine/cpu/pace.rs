@@ -1,11 +1,11 @@
-//! Whether lanes, and synchronous iterations, run on their threads or on one, by how long either took.
+//! Whether lanes, synchronous iterations and batches of many factors run on their threads or on one, by how long either took.
 //!
 //! Threads that wait for each other need a core each. Where other programs have the cores, a thread that is waited for may not
 //! run for milliseconds, and an iteration that takes one thread a millisecond takes several a second. Two threads may also
 //! be two halves of one core. So one thread runs the first iterations, for comparison; threads that take longer than twice as
 //! long give an iteration up, which one thread then ends; and after that, or where threads are not faster for some iterations,
-//! one thread runs iterations for a while, each time for longer. Synchronous iterations of small graphs are compared in the same
-//! way, but not given up. What is computed does not depend on it.
+//! one thread runs iterations for a while, each time for longer. Synchronous iterations of small graphs, and batches of many
+//! factors there, are compared in the same way, but not given up. What is computed does not depend on it.
 
 use super::tuning::Tuning;
 use std::time::Duration;
@@ -69,6 +69,15 @@ impl Pace {
         let slack = if self.bound > 0.0 { SLACK } else { Duration::ZERO };
         let iterations = u32::try_from(iterations).unwrap_or(u32::MAX);
         Some((alone.mul_f64(self.bound) + slack).saturating_mul(iterations))
+    }
+
+    /// An iteration took so long, on one thread or on all.
+    pub(super) fn ran(&mut self, is_alone: bool, time: Duration) {
+        if is_alone {
+            self.ran_alone(time);
+        } else {
+            self.ran_together(1, time, false);
+        }
     }
 
     /// One thread took so long for an iteration.

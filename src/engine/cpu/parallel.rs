@@ -34,13 +34,9 @@ struct Segment {
 }
 
 impl ParallelBatches {
-    /// Returns `None` if one thread is estimated to be faster; see [`Batches::pays`].
     pub(super) fn new(
-        state: &State, trees: &Trees, batches: Batches, threads: usize, tuning: &Tuning,
-    ) -> Result<Option<Self>> {
-        if !batches.pays(state, threads, tuning) {
-            return Ok(None);
-        }
+        state: &State, trees: &Trees, batches: Batches, tuning: &Tuning,
+    ) -> Result<Self> {
         let mut segments: Vec<Segment> = Vec::new();
         for index in 0..batches.count() {
             let wide = batches.batch(index).len() >= tuning.wide_batch;
@@ -64,7 +60,7 @@ impl ParallelBatches {
             tree_slots[start..].sort_unstable();
             tree_offsets.push(tree_slots.len() as u32);
         }
-        Ok(Some(Self { batches, segments, tree_offsets, tree_slots }))
+        Ok(Self { batches, segments, tree_offsets, tree_slots })
     }
 
     pub(super) fn batches(&self) -> &Batches {

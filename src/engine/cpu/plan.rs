@@ -6,6 +6,7 @@ use super::high_arity::HighArityFactors;
 use super::lane_layout::lane_layout;
 use super::lanes::Lanes;
 use super::mixed::MixedBatches;
+use super::pace::Pace;
 use super::parallel::ParallelBatches;
 use super::residual::Residual;
 use super::singles::Singles;
@@ -48,11 +49,16 @@ pub(super) struct BatchPlan {
     pub(super) mixed: Option<MixedBatches>,
     /// Whether `mixed` has run an iteration since anybody else changed messages.
     pub(super) follows_messages: bool,
+    /// Whether one thread runs the next iteration of `mixed`, if several may.
+    pub(super) pace: Pace,
 }
 
 impl BatchPlan {
-    fn new(order: Order, trees: Trees, cursors: Cursors, high_arity: HighArityFactors) -> Self {
-        Self { order, trees, cursors, high_arity, mixed: None, follows_messages: false }
+    fn new(
+        order: Order, trees: Trees, cursors: Cursors, high_arity: HighArityFactors, tuning: &Tuning,
+    ) -> Self {
+        let pace = Pace::new(tuning);
+        Self { order, trees, cursors, high_arity, mixed: None, follows_messages: false, pace }
     }
 }
 
@@ -80,7 +86,9 @@ impl Plan {
             let high_arity = HighArityFactors::new(state, |_| true)?;
             let order = room(state.graph.edge_count())?;
             let order = Order::Random { seed, order, singles: Singles::new(state)? };
-            return Ok(Plan::Batches(boxed(BatchPlan::new(order, trees, cursors, high_arity))?));
+            return Ok(Plan::Batches(boxed(BatchPlan::new(
+                order, trees, cursors, high_arity, tuning,
+            ))?));
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge()?;
@@ -112,31 +120,37 @@ impl Plan {
                 let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
                 let cursors = Cursors::new(state, &trees)?;
                 return Ok(Plan::Batches(boxed(BatchPlan::new(
-                    order, trees, cursors, high_arity,
+                    order, trees, cursors, high_arity, tuning,
                 ))?));
             }
         } else if team.threads() > 1 && high_arity.is_empty() {
             let levels = analyse(&state.graph, preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels)?;
+            let in_two_steps = MixedBatches::serves(state, &batches, tuning);
+            let threads = team.threads();
             if !batches.sends_few(state)?.contains(&true)
-                && let Some(parallel) =
-                    ParallelBatches::new(state, &trees, batches, team.threads(), tuning)?
+                && batches.pays(state, threads, in_two_steps, tuning)
             {
-                let threads = team.threads();
-                let mixed = MixedBatches::new(state, &trees, parallel.batches(), threads, tuning)?;
+                let parallel = ParallelBatches::new(state, &trees, batches, tuning)?;
+                let mixed = match in_two_steps {
+                    true => {
+                        let batches = parallel.batches();
+                        Some(MixedBatches::new(state, &trees, batches, threads, tuning)?)
+                    }
+                    false => None,
+                };
                 let order = Order::Parallel(parallel);
-                let cursors = Cursors::default();
-                let plan = BatchPlan::new(order, trees, cursors, high_arity);
+                let plan = BatchPlan::new(order, trees, Cursors::default(), high_arity, tuning);
                 return Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?));
             }
         }
         classes.prepare_serial(state, Tasks::OfParts)?;
         let cursors = Cursors::new(state, &trees)?;
-        let mixed = match mixes_factors {
-            true => MixedBatches::new(state, &trees, &classes, 1, tuning)?,
+        let mixed = match mixes_factors && MixedBatches::serves(state, &classes, tuning) {
+            true => Some(MixedBatches::new(state, &trees, &classes, 1, tuning)?),
             false => None,
         };
-        let plan = BatchPlan::new(Order::Serial(classes), trees, cursors, high_arity);
+        let plan = BatchPlan::new(Order::Serial(classes), trees, cursors, high_arity, tuning);
         Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?))
     }
 }

@@ -4,10 +4,12 @@ use super::engine::CpuEngine;
 use super::marks::Marks;
 use super::measure::{History, Measure, Tracker};
 use super::overlap::Overlap;
+use super::pace::Pace;
 use super::plan::{BatchPlan, Order, Plan};
 use super::serial::Serial;
 use super::single_inputs::SingleInputs;
 use super::state::{Contradictions, State};
+use super::team::Team;
 use super::trees::HighDegreeVariables;
 use super::values::Values;
 use super::variable::{belief, is_contradictory};
@@ -21,8 +23,15 @@ use crate::memory::NoMemory;
 use crate::schedule::random_order;
 use std::time::{Duration, Instant};
 
-/// Synchronous iterations of graphs with fewer edges are compared with one thread.
+/// Iterations of graphs with fewer edges are compared with one thread where that would run them in the same steps.
 const COMPARED_EDGES: usize = 1 << 17;
+
+/// Whether one thread runs the next iteration, as it would run in the same steps on several.
+fn is_left_to_one(state: &State, team: &Team, pace: &Pace) -> bool {
+    // (An iteration of a large graph on one thread would cost more than the comparison tells.)
+    let is_compared = state.graph.edge_count() < COMPARED_EDGES;
+    team.present() == 1 || is_compared && pace.limit(1).is_none()
+}
 
 /// Runs iterations until the request's stop rule ends them.
 ///
@@ -432,14 +441,10 @@ impl Loop<'_> {
                 self.factor_contradictions = found;
                 self.scanned = false;
                 let time = sent_in + begun.elapsed();
-                if is_alone {
-                    synchronous.pace.ran_alone(time);
-                } else {
-                    synchronous.pace.ran_together(1, time, false);
-                }
+                synchronous.pace.ran(is_alone, time);
             }
             Plan::Batches(plan) => {
-                let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages } =
+                let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages, pace } =
                     &mut **plan;
                 let by_batches = constants_sent && state.is_plain_run();
                 let mixed = mixed.as_ref();
@@ -449,9 +454,13 @@ impl Loop<'_> {
                         trees.rebuild_all(state);
                     }
                     *trees_stale = true;
-                    team.set_alone(matches!(order, Order::Serial(_)));
+                    let is_serial = matches!(order, Order::Serial(_));
+                    let is_alone = is_serial || is_left_to_one(state, team, pace);
+                    let begun = Instant::now();
+                    team.set_alone(is_alone);
                     mixed.run(state, trees, batches, synchronous, team, is_first);
                     team.set_alone(false);
+                    pace.ran(is_alone, begun.elapsed());
                 } else if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
                 } else if let Order::Lanes(lanes) = order {
@@ -508,9 +517,7 @@ impl Loop<'_> {
     /// Before the first step of a synchronous iteration: whether one thread runs it, as then the team does.
     fn begin_synchronous(&mut self) -> bool {
         let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
-        // (An iteration of a large graph on one thread would cost more than the comparison tells.)
-        let is_compared = state.graph.edge_count() < COMPARED_EDGES;
-        let is_alone = team.present() == 1 || is_compared && synchronous.pace.limit(1).is_none();
+        let is_alone = is_left_to_one(state, team, &synchronous.pace);
         team.set_alone(is_alone);
         is_alone
     }

@@ -14,12 +14,13 @@ measured! {
         /// Least number of edges of batches with edges of many factors, on average, for which it pays to compute all
         /// messages of a variable together.
         mixed_batch: usize = 16,
-        /// Cost of the barriers of such a batch, per thread.
-        barriers: f64 = 60.0,
-        /// Cost of a message read or written in such a batch, divided by the number of threads.
-        in_wide_batches: f64 = 2.5,
-        /// Cost of a message read or written in a narrower batch, which one thread runs between barriers.
-        in_narrow_batches: f64 = 3.0,
+        /// What batches cost on several threads.
+        one_step: BatchCosts =
+            BatchCosts { barriers: 60.0, in_wide_batches: 2.5, in_narrow_batches: 3.0 },
+        /// The same in two steps: BLOCKS, FWDBWD and TREE on generated graphs of 5,000 to 800,000 edges with 2 to 16 threads of the
+        /// host of an H200, from 0.1 to 2 times one thread's time.
+        two_steps: BatchCosts =
+            BatchCosts { barriers: 400.0, in_wide_batches: 2.2, in_narrow_batches: 2.0 },
         /// Estimated nanoseconds of a batch of one factor on its thread, beside those of its messages.
         task: u64 = 10,
         /// Of a message that is read or written.
@@ -52,6 +53,17 @@ measured! {
         /// Several threads are used if their estimated time is below this share of one thread's.
         worthwhile: f64 = 0.78,
     }
+}
+
+/// What batches cost on several threads; see [`Tuning`] for the unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BatchCosts {
+    /// The barriers of a wide batch, which runs on all threads: for each thread.
+    pub(super) barriers: f64,
+    /// A message read or written in such a batch, divided by the number of threads.
+    pub(super) in_wide_batches: f64,
+    /// A message read or written in a narrower batch, which one thread runs between barriers.
+    pub(super) in_narrow_batches: f64,
 }
 
 impl Default for Tuning {
