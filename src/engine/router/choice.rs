@@ -78,7 +78,7 @@ impl Choice {
         providers: &[&'static dyn Provider], lost: &'static Mutex<f64>,
     ) -> Result<Self> {
         Ok(Self {
-            work: Workload::of(graph, &costs),
+            work: Workload::of(graph, options.thread_limit(), &costs),
             costs,
             threads: options.thread_limit(),
             declared: Shape::of(schedule),
@@ -138,7 +138,7 @@ impl Choice {
     pub(super) fn prefers_device(&self, question: Question<'_>, runs: usize) -> bool {
         let Question { schedule, request, .. } = question;
         let threads = self.threads.clamp(1, runs.max(1));
-        let one = self.costs.cpu(&self.work, schedule, 1, request);
+        let one = self.costs.cpu(&self.work, schedule, self.shape(), 1, request);
         let iterations = self.lengths.expected(request, &self.costs);
         let cpu = limited(one, iterations, request) * runs.div_ceil(threads) as f64;
         (CPU + 1..self.candidates.len()).any(|device| {
@@ -161,8 +161,9 @@ impl Choice {
     /// The backend where a run, and those that are expected after it, are done first.
     pub(super) fn fastest(&self, question: Question<'_>) -> usize {
         let runs = self.coming.max(1) as f64;
-        let cpu = runs * self.seconds(question, CPU) + self.set_up(question, CPU);
-        let mut best = (CPU, cpu);
+        let cpu = || runs * self.seconds(question, CPU) + self.set_up(question, CPU);
+        let shape = self.shape();
+        let mut best = (CPU, cpu());
         for device in CPU + 1..self.candidates.len() {
             let set_up = (self.set_up(question, device) - self.missed(device)).max(0.0);
             let (limit, presence) = (best.1, Presence::Asked);
@@ -171,7 +172,8 @@ impl Choice {
                 best = (device, seconds);
             }
         }
-        best.0
+        // That a device was looked for may have told how wide levels are, and so what several threads gain.
+        if self.shape() != shape && cpu() < best.1 { CPU } else { best.0 }
     }
 
     /// Seconds until so many runs are done on a device after `set_up` seconds, if these are less than `limit`.
@@ -224,7 +226,7 @@ impl Choice {
 
     fn modelled(&self, schedule: &Schedule, number: usize, request: &RunRequest) -> RunCost {
         match number {
-            CPU => self.costs.cpu(&self.work, schedule, self.threads, request),
+            CPU => self.costs.cpu(&self.work, schedule, self.shape(), self.threads, request),
             _ => self.costs.device(&self.work, self.shape(), request),
         }
     }

@@ -14,23 +14,30 @@ measured! {
     /// The costs of single things, in seconds where nothing else is said.
     ///
     /// Measured on an H200 and 16 cores of its host (graphs of 3,600 to 1.9 million edges), but for
-    /// `team_efficiency` (2 cores of an EPYC) and `HighDegree::read`, a guess.
+    /// `team_efficiency` (2 cores of an EPYC), what one thread takes to make engines (one of these), and `HighDegree::read`, a guess.
     struct Costs {
         /// CPU: a message of PARALL on one thread.
         cpu_parallel: f64 = 20e-9,
-        /// CPU: a message of another schedule.
+        /// CPU: an iteration of PARALL for each thread, if there are several: waiting for each other.
+        cpu_wait: f64 = 7e-6,
+        /// CPU: a message of SEQFIX.
         cpu_ordered: f64 = 17e-9,
+        /// CPU: a message of another schedule, which jumps about or updates messages of many factors together: 13 to 130
+        /// nanoseconds.
+        cpu_scattered: f64 = 45e-9,
         /// CPU: what PARALL gains per thread, if there are several.
         team_efficiency: f64 = 0.8,
-        /// CPU: what SEQFIX gains per thread, if that makes it faster: 3 times on ftp and luindex with 16 threads, 5 to 11
+        /// CPU: what SEQFIX and TOPO gain per thread, if that makes it faster: 3 times on ftp and luindex with 16 threads, 5 to 11
         /// times on sunflow, 1.1 and 1.4 on the first two with 4, nothing with 2.
         lanes_efficiency: f64 = 0.25,
+        /// CPU: what other schedules gain: half the number of threads where levels have so many messages.
+        width_of_levels: f64 = 12_000.0,
         /// CPU: messages per thread below which threads are left unused.
         edges_per_thread: f64 = 4096.0,
         /// CPU: making an engine for PARALL, per edge.
         cpu_make: f64 = 70e-9,
-        /// CPU: the same for another schedule, with its analysis.
-        cpu_make_ordered: f64 = 200e-9,
+        /// CPU: the same for another schedule, with its analysis, on one thread and for several.
+        cpu_make_ordered: [f64; 2] = [120e-9, 450e-9],
         /// CPU: a run apart from its iterations, per state of a variable (results).
         cpu_run: f64 = 20e-9,
         /// CPU: factor by which damping slows iterations.
@@ -118,6 +125,8 @@ pub(super) struct Workload {
     messages: f64,
     /// States of all variables.
     states: f64,
+    /// Number of CPU threads that may be used.
+    threads: f64,
     /// Messages that the high-degree variables' messages read, where each is computed on its own: all, and in kernels that
     /// have products of pieces.
     high_degree_reads: [f64; 2],
@@ -131,8 +140,11 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
-        let mut messages = graph.edge_count() as f64;
+    /// For so many CPU threads. O(nodes).
+    pub(super) fn of(graph: &FactorGraph, threads: usize, costs: &Costs) -> Self {
+        let edges = graph.edge_count() as f64;
+        let threads = (threads as f64).min((edges / costs.edges_per_thread).floor().max(1.0));
+        let mut messages = edges;
         for factor in graph.other_factors() {
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
@@ -155,9 +167,10 @@ impl Workload {
         }
         let fits_levels = high_degree_reads[1] / 2.0 <= MOST_LEVEL_WORDS as f64;
         Self {
-            edges: graph.edge_count() as f64,
+            edges,
             messages,
             states: graph.state_count() as f64,
+            threads,
             high_degree_reads,
             large_factors,
             large_factor_edges,
@@ -219,13 +232,21 @@ impl RunCost {
 impl Costs {
     /// On the CPU, with so many threads.
     pub(super) fn cpu(
-        &self, work: &Workload, schedule: &Schedule, threads: usize, request: &RunRequest,
+        &self, work: &Workload, schedule: &Schedule, shape: Shape, threads: usize,
+        request: &RunRequest,
     ) -> RunCost {
-        let threads = (threads as f64).min((work.edges / self.edges_per_thread).floor().max(1.0));
+        let threads = work.threads.min(threads as f64);
         let (message, gain) = match schedule {
             Schedule::Parallel => (self.cpu_parallel, threads * self.team_efficiency),
             Schedule::SequentialFixed => (self.cpu_ordered, threads * self.lanes_efficiency),
-            _ => (self.cpu_ordered, 1.0),
+            Schedule::Topological => (self.cpu_scattered, threads * self.lanes_efficiency),
+            _ => {
+                let width = match shape {
+                    Shape::Levels { count } => work.edges / count,
+                    Shape::Synchronous | Shape::Unknown => 0.0,
+                };
+                (self.cpu_scattered, threads * width / (width + self.width_of_levels))
+            }
         };
         let speed_up = gain.max(1.0);
         let damped = if request.damping > 0.0 { self.cpu_damped } else { 1.0 };
@@ -233,9 +254,11 @@ impl Costs {
             Inference::MaxProduct => self.cpu_maxima,
             Inference::SumProduct => 1.0,
         };
+        let waits = threads > 1.0 && matches!(schedule, Schedule::Parallel);
+        let wait = if waits { self.cpu_wait * threads } else { 0.0 };
         RunCost {
             run: self.cpu_run * work.states,
-            iteration: message * work.messages * damped * maxima / speed_up,
+            iteration: message * work.messages * damped * maxima / speed_up + wait,
         }
     }
 
@@ -279,9 +302,11 @@ impl Costs {
 
     /// Making an engine on the CPU.
     pub(super) fn making_cpu(&self, work: &Workload, schedule: &Schedule) -> f64 {
+        let [alone, together] = self.cpu_make_ordered;
         let edge = match schedule {
             Schedule::Parallel => self.cpu_make,
-            _ => self.cpu_make_ordered,
+            _ if work.threads > 1.0 => together,
+            _ => alone,
         };
         edge * work.edges
     }

@@ -140,8 +140,9 @@ fn costs(edges: usize) -> Costs {
     Costs {
         cpu_parallel: message,
         cpu_ordered: message,
+        cpu_scattered: message,
         cpu_make: 0.0,
-        cpu_make_ordered: 0.0,
+        cpu_make_ordered: [0.0; 2],
         cpu_run: 0.0,
         driver_start: 10.0,
         device_make: 0.0,
@@ -302,12 +303,33 @@ fn damped_runs_have_costs_of_their_own() {
     }
 }
 
+/// Threads that wait for each other gain less on small graphs, and of schedules that have narrow levels.
+#[test]
+fn what_threads_gain_depends_on_the_size_and_the_levels() {
+    let costs = Costs::MEASURED;
+    let gain = |variables: usize, schedule: &Schedule, shape| {
+        let graph = bingo(variables, 1).unwrap().graph;
+        let work = Workload::of(&graph, 16, &costs);
+        let iteration =
+            |threads| costs.cpu(&work, schedule, shape, threads, &iterations(20)).iteration;
+        iteration(1) / iteration(16)
+    };
+    let parallel = |variables| gain(variables, &Schedule::Parallel, Shape::Synchronous);
+    assert_eq!(parallel(100), 1.0);
+    assert!(parallel(30_000) > 4.0 && parallel(30_000) < 0.7 * parallel(1_000_000));
+    assert!(parallel(1_000_000) > 12.0);
+    let blocks = Schedule::Blocks { blocks: 8, seed: 1 };
+    assert_eq!(gain(30_000, &blocks, Shape::Unknown), 1.0);
+    assert_eq!(gain(30_000, &blocks, Shape::Levels { count: 800.0 }), 1.0);
+    assert!(gain(30_000, &blocks, Shape::Levels { count: 8.0 }) > 4.0);
+}
+
 /// Graphs that the kernels for conjunctions have no room for cost what the general ones take.
 #[test]
 fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
     let costs = Costs::MEASURED;
     let iteration = |graph: &FactorGraph, shape| {
-        costs.device(&Workload::of(graph, &costs), shape, &iterations(20)).iteration
+        costs.device(&Workload::of(graph, 1, &costs), shape, &iterations(20)).iteration
     };
     let star = |factors: u64| {
         let mut builder = FactorGraphBuilder::new();
@@ -337,7 +359,7 @@ fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
         builder.add_table(&labels, &values).unwrap();
         builder.build().unwrap()
     };
-    let kernels = |states: &[usize]| Workload::of(&table(states), &costs).has_kernels;
+    let kernels = |states: &[usize]| Workload::of(&table(states), 1, &costs).has_kernels;
     assert_eq!(kernels(&[2; 4]), [true, true]);
     assert_eq!(kernels(&[2; 5]), [false, true]);
     assert_eq!(kernels(&[2; 12]), [false, true]);
