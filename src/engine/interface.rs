@@ -50,6 +50,11 @@ pub(crate) trait Provider: Send + Sync {
         true
     }
 
+    /// Whether they perhaps can: whether there is a driver to ask, which takes a few milliseconds the first time.
+    fn may_be_present(&self) -> bool {
+        true
+    }
+
     /// Whether what the first engine of a process waits for, such as the start of a driver, is done.
     fn is_started(&self) -> bool {
         true

@@ -17,6 +17,10 @@ impl Provider for Cuda {
         false
     }
 
+    fn may_be_present(&self) -> bool {
+        false
+    }
+
     fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {
         choose_device(problem.options.device)?;
         Err(not_built())

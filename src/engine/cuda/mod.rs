@@ -44,6 +44,10 @@ impl Provider for Cuda {
         Device::count().is_ok()
     }
 
+    fn may_be_present(&self) -> bool {
+        driver::is_there()
+    }
+
     fn is_started(&self) -> bool {
         STARTED.load(Ordering::Relaxed)
     }

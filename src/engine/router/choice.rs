@@ -138,23 +138,26 @@ impl Choice {
     pub(super) fn prefers_device(&self, question: Question<'_>, runs: usize) -> bool {
         let Question { schedule, request, .. } = question;
         let threads = self.threads.clamp(1, runs.max(1));
-        let one = self.costs.cpu(&self.work, schedule, self.shape(), 1, request);
         let iterations = self.lengths.expected(request, &self.costs);
-        let cpu = limited(one, iterations, request) * runs.div_ceil(threads) as f64;
+        let cpu = || {
+            let one = self.costs.cpu(&self.work, schedule, self.shape(), 1, request);
+            limited(one, iterations, request) * runs.div_ceil(threads) as f64
+        };
         (CPU + 1..self.candidates.len()).any(|device| {
             let set_up = self.making_first(device, question.engines);
             let runs = runs as f64;
-            self.seconds_if_faster(question, device, runs, set_up, cpu, Presence::Asked).is_some()
+            self.seconds_if_faster(question, device, runs, set_up, &cpu, Presence::Asked).is_some()
         })
     }
 
     /// Whether a device makes so many runs, one after the other, faster than the CPU, if there is one.
     pub(super) fn is_worth_a_device(&self, question: Question<'_>, runs: usize) -> bool {
         let runs = runs as f64;
-        let cpu = runs * self.seconds(question, CPU) + self.set_up(question, CPU);
+        let cpu = || runs * self.seconds(question, CPU) + self.set_up(question, CPU);
         (CPU + 1..self.candidates.len()).any(|device| {
             let set_up = self.set_up(question, device);
-            self.seconds_if_faster(question, device, runs, set_up, cpu, Presence::Assumed).is_some()
+            self.seconds_if_faster(question, device, runs, set_up, &cpu, Presence::Assumed)
+                .is_some()
         })
     }
 
@@ -162,26 +165,26 @@ impl Choice {
     pub(super) fn fastest(&self, question: Question<'_>) -> usize {
         let runs = self.coming.max(1) as f64;
         let cpu = || runs * self.seconds(question, CPU) + self.set_up(question, CPU);
-        let shape = self.shape();
-        let mut best = (CPU, cpu());
+        let mut best = (CPU, f64::INFINITY);
         for device in CPU + 1..self.candidates.len() {
             let set_up = (self.set_up(question, device) - self.missed(device)).max(0.0);
-            let (limit, presence) = (best.1, Presence::Asked);
-            let found = self.seconds_if_faster(question, device, runs, set_up, limit, presence);
+            let limit = || cpu().min(best.1);
+            let asked = Presence::Asked;
+            let found = self.seconds_if_faster(question, device, runs, set_up, &limit, asked);
             if let Some(seconds) = found {
                 best = (device, seconds);
             }
         }
-        // That a device was looked for may have told how wide levels are, and so what several threads gain.
-        if self.shape() != shape && cpu() < best.1 { CPU } else { best.0 }
+        best.0
     }
 
-    /// Seconds until so many runs are done on a device after `set_up` seconds, if these are less than `limit`.
-    /// What costs time is only looked up where it can change the answer: that there is a device, and the
-    /// levels of the schedule, which may take a small share of the time on the CPU.
+    /// Seconds until so many runs are done on a device after `set_up` seconds, if these are less than `limit`, which depends on
+    /// the levels as they are known.
+    /// What costs time is only looked up where it can change the answer: the levels of the schedule, which may take a small share
+    /// of the time on the CPU, and then, as that takes a tenth of a second, that there is a device.
     fn seconds_if_faster(
-        &self, question: Question<'_>, device: usize, runs: f64, set_up: f64, limit: f64,
-        presence: Presence,
+        &self, question: Question<'_>, device: usize, runs: f64, set_up: f64,
+        limit: &dyn Fn() -> f64, presence: Presence,
     ) -> Option<f64> {
         let Question { graph, schedule, order, engines, request } = question;
         let candidate = &self.candidates[device];
@@ -194,26 +197,26 @@ impl Choice {
         }
         let iterations = self.lengths.expected(request, &self.costs);
         let moving = self.moving(question, device);
-        let seconds = |shape| {
-            let cost = candidate.seen.correct(self.costs.device(&self.work, shape, request));
-            runs * (limited(cost, iterations, request) + moving) + set_up
+        let seconds_if_less = || {
+            let cost = candidate.seen.correct(self.costs.device(&self.work, self.shape(), request));
+            let seconds = runs * (limited(cost, iterations, request) + moving) + set_up;
+            (seconds < limit()).then_some(seconds)
         };
-        if limit <= seconds(self.shape())
-            || presence == Presence::Asked
-                && !candidate.is_present.get_or_init(|| provider.is_present())
-        {
-            return None;
-        }
+        let mut seconds = seconds_if_less()?;
         if self.shape() == Shape::Unknown {
-            if limit * self.costs.analysis_share < self.costs.analysis * self.work.edges {
+            if limit() * self.costs.analysis_share < self.costs.analysis * self.work.edges
+                || !provider.may_be_present()
+            {
                 return None;
             }
             // What is wrong with the schedule the CPU engine says.
             let found = || order.levels(graph, schedule).map(Shape::found);
             self.found.get_or_try_init(found).ok()?;
+            seconds = seconds_if_less()?;
         }
-        let seconds = seconds(self.shape());
-        (limit > seconds).then_some(seconds)
+        let is_there = presence == Presence::Assumed
+            || *candidate.is_present.get_or_init(|| provider.is_present());
+        is_there.then_some(seconds)
     }
 
     /// Seconds that a run is expected to take on a backend whose engine is there.

@@ -196,13 +196,18 @@ const OPTIONS: EngineOptions = EngineOptions {
 fn router(
     world: &Shared, costs: Costs, schedule: &Schedule, backend: Backend,
 ) -> Result<Trial<Router>> {
+    router_with(world, costs, schedule, EngineOptions { backend, ..OPTIONS })
+}
+
+fn router_with(
+    world: &Shared, costs: Costs, schedule: &Schedule, options: EngineOptions,
+) -> Result<Trial<Router>> {
     let provider = |place| -> &'static dyn Provider {
         Box::leak(Box::new(StandIn { place, world: world.clone() }))
     };
     let clock = world.clone();
     let clock = Box::new(move || clock.lock().now);
     let graph = graph();
-    let options = EngineOptions { backend, ..OPTIONS };
     let providers = [provider(CPU), provider(DEVICE)];
     let costs = (costs, world.lock().lost);
     let made = Router::with(&providers, clock, costs, graph.clone(), schedule, options)?;
@@ -447,6 +452,24 @@ fn levels_are_looked_up_where_that_takes_a_small_share() {
         // Whoever makes the engine need not find them once more; then nobody has use for them.
         assert_eq!(world.lock().levels_were_known, analysis == 0.0);
         assert!(!engine.order.has_levels());
+        // Asking for a device takes longer, so that it comes last.
+        assert_eq!(world.lock().asked_for_device, usize::from(expected == DEVICE));
+    }
+}
+
+/// Where levels are wide, four threads take a quarter of the time that was expected before they were known.
+#[test]
+fn levels_may_speak_for_the_cpu() {
+    for (width, expected) in [(0.0, CPU), (1e9, DEVICE)] {
+        let world = world();
+        let mut costs = costs(graph().edge_count());
+        (costs.edges_per_thread, costs.width_of_levels) = (1.0, width);
+        let options = EngineOptions { threads: Some(4), ..OPTIONS };
+        let mut engine = router_with(&world, costs, &Schedule::Tree, options).unwrap();
+        // 20 s on one thread, 5 s on four; 10 s on the device.
+        run(&mut engine, &iterations(20)).unwrap();
+        assert_eq!(last(&world), expected, "{width}");
+        assert_eq!(world.lock().asked_for_device, usize::from(expected == DEVICE));
     }
 }
 

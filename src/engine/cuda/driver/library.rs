@@ -38,6 +38,11 @@ pub(super) fn missing() -> Option<&'static str> {
     LIBRARY.as_ref().err().map(String::as_str)
 }
 
+/// Whether there is a driver, which may still have no devices.
+pub(crate) fn is_there() -> bool {
+    missing().is_none()
+}
+
 /// Where the driver has a function; null if it has none of this name, or if there is no driver.
 pub(super) fn address(name: &CStr) -> *mut c_void {
     match &*LIBRARY {

@@ -33,6 +33,7 @@ use cust::sys;
 pub(crate) use context::{Context, Current};
 pub(crate) use device::{Device, driver_version};
 pub(crate) use graph::Graph;
+pub(crate) use library::is_there;
 pub(crate) use memory::{DeviceBuffer, Element, PinnedBuffer};
 pub(crate) use module::{Argument, Kernel, Launch, Module};
 pub(crate) use stream::{Event, Queue, Stream};
