@@ -122,7 +122,6 @@ impl FactorGraph {
     }
 
     /// Where the edges of each factor start, and those of the last one end.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn factor_offsets(&self) -> &[u32] {
         &self.edges.factor_offsets
     }

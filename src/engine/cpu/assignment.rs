@@ -96,7 +96,8 @@ impl Assignment {
             scheduler.free.fill(0);
             scheduler.touched.iter_mut().for_each(|touch| touch.end = 0);
             for (index, (lane, &cost)) in lane_of.iter_mut().zip(costs).enumerate() {
-                for &v in batches.variables_ahead(graph, index) {
+                batches.prefetch_factors(graph, index);
+                for &v in batches.variables_ahead(graph, index, 1) {
                     prefetch(&scheduler.touched, v as usize);
                 }
                 let variables = graph.factor_variables(batches.factor(graph, index));
@@ -115,7 +116,8 @@ fn costs(state: &State, batches: &Batches, tuning: &Tuning) -> Result<Vec<u64>> 
     let graph = &state.graph;
     let mut costs = room(batches.count())?;
     for index in 0..batches.count() {
-        for &v in batches.variables_ahead(graph, index) {
+        batches.prefetch_factors(graph, index);
+        for &v in batches.variables_ahead(graph, index, 1) {
             prefetch(graph.variable_offsets(), v as usize);
         }
         let factor = batches.factor(graph, index);

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::kernel::head_first_position;
 use crate::memory::{Grow, copied, filled, room};
 use crate::model::FactorGraph;
+use crate::prefetch::prefetch;
 use crate::schedule::{Levels, Preorder};
 
 /// By so many batches, what is looked up of variables is prefetched before it is needed.
@@ -205,12 +206,26 @@ impl Batches {
         graph.edge_factors()[self.batch(index)[0] as usize] as usize
     }
 
-    /// Variables of the factor of a batch a few places behind this one, of which something may be prefetched.
-    pub(super) fn variables_ahead<'a>(&self, graph: &'a FactorGraph, index: usize) -> &'a [u32] {
-        if index + AHEAD >= self.count() {
+    /// Prefetches what is needed to find the factors, and their variables, of batches behind this one.
+    pub(super) fn prefetch_factors(&self, graph: &FactorGraph, index: usize) {
+        if index + 4 * AHEAD < self.count() {
+            prefetch(graph.edge_factors(), self.batch(index + 4 * AHEAD)[0] as usize);
+            let edge = self.batch(index + 3 * AHEAD)[0] as usize;
+            prefetch(graph.edge_variables(), edge);
+            prefetch(graph.factor_offsets(), graph.edge_factors()[edge] as usize);
+        }
+    }
+
+    /// Variables of the factor of a batch some places behind this one, or twice as many, of which something may be prefetched;
+    /// [`Self::prefetch_factors`] is to be called for each batch.
+    pub(super) fn variables_ahead<'a>(
+        &self, graph: &'a FactorGraph, index: usize, times: usize,
+    ) -> &'a [u32] {
+        let index = index + times * AHEAD;
+        if index >= self.count() {
             return &[];
         }
-        let variables = graph.factor_variables(self.factor(graph, index + AHEAD));
+        let variables = graph.factor_variables(self.factor(graph, index));
         &variables[..variables.len().min(PREFETCHED_VARIABLES)]
     }
 

@@ -26,10 +26,6 @@ struct Touch {
 
 const NONE: u16 = u16::MAX;
 
-/// By so many edges, what is looked up of a variable is prefetched before it is needed, in the order of the graph: that of most
-/// schedules that run in lanes.
-const AHEAD: usize = 16;
-
 /// The layout for batches on their lanes, where all variables are binary and lie in the order of the graph; `None` if that is
 /// better. O(edges). Errors: no memory.
 pub(super) fn lane_layout(
@@ -47,12 +43,11 @@ fn by_lanes(state: &State, batches: &Batches, assignment: &Assignment) -> Result
     let graph = &state.graph;
     let variables = graph.variable_count();
     let mut touched = filled(variables, Touch { last: NONE, is_shared: false })?;
-    for (lane, edges) in factors(state, batches, assignment) {
-        for edge in edges {
-            if let Some(&v) = graph.edge_variables().get(edge + AHEAD) {
-                prefetch(&touched, v as usize);
-            }
-            let v = graph.edge_variables()[edge];
+    for (index, lane, edges) in factors(state, batches, assignment) {
+        for &v in batches.variables_ahead(graph, index, 1) {
+            prefetch(&touched, v as usize);
+        }
+        for &v in &graph.edge_variables()[edges] {
             let Touch { last, is_shared } = touched[v as usize];
             let is_shared = is_shared || last != NONE && last != lane;
             touched[v as usize] = Touch { last: lane, is_shared };
@@ -88,15 +83,17 @@ fn by_lanes(state: &State, batches: &Batches, assignment: &Assignment) -> Result
     Ok(u32::try_from(end + LINE).is_ok().then_some(Layout::new(first, end)))
 }
 
-/// The lane and the edges of each factor whose messages change, in the order of the schedule.
+/// The batch, the lane and the edges of each factor whose messages change, in the order of the schedule.
 fn factors<'a>(
     state: &'a State, batches: &'a Batches, assignment: &'a Assignment,
-) -> impl Iterator<Item = (u16, Range<usize>)> + 'a {
+) -> impl Iterator<Item = (usize, u16, Range<usize>)> + 'a {
     let graph = &state.graph;
-    let of_batch = |index| graph.factor_edges(batches.factor(graph, index));
-    let all =
-        assignment.lane_of.iter().enumerate().map(move |(index, &lane)| (lane, of_batch(index)));
-    all.filter(|(_, edges)| edges.len() > 1)
+    let of_batch = |(index, &lane): (usize, &u16)| {
+        batches.prefetch_factors(graph, index);
+        (index, lane, graph.factor_edges(batches.factor(graph, index)))
+    };
+    let all = assignment.lane_of.iter().enumerate().map(of_batch);
+    all.filter(|(.., edges)| edges.len() > 1)
 }
 
 /// Number of times in an iteration that a lane meets a line that another one has met last, where the messages to each variable
@@ -106,16 +103,17 @@ fn exchanges(
 ) -> Result<u64> {
     let mut met = filled(end.div_ceil(LINE), NONE)?;
     let mut count = 0;
-    for (lane, edges) in factors(state, batches, assignment) {
+    let graph = &state.graph;
+    for (index, lane, edges) in factors(state, batches, assignment) {
+        for &v in batches.variables_ahead(graph, index, 2) {
+            prefetch(first, v as usize);
+            prefetch(state.first_slots(), v as usize);
+        }
+        for &v in batches.variables_ahead(graph, index, 1) {
+            prefetch(&met, first[v as usize] as usize / LINE);
+        }
         for edge in edges {
-            if let Some(&v) = state.graph.edge_variables().get(edge + 2 * AHEAD) {
-                prefetch(first, v as usize);
-                prefetch(state.first_slots(), v as usize);
-            }
-            if let Some(&v) = state.graph.edge_variables().get(edge + AHEAD) {
-                prefetch(&met, first[v as usize] as usize / LINE);
-            }
-            let variable = state.graph.edge_variables()[edge] as usize;
+            let variable = graph.edge_variables()[edge] as usize;
             let own = state.slots(variable);
             let block = (state.links[edge].slot as usize - own.start) / LINE * LINE;
             let start = first[variable] as usize + block;

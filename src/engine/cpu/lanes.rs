@@ -401,7 +401,8 @@ impl Analysis {
         let lanes = self.next.len();
         let position = self.next[lane as usize];
         self.next[lane as usize] += 1;
-        for &v in batches.variables_ahead(&state.graph, index) {
+        batches.prefetch_factors(&state.graph, index);
+        for &v in batches.variables_ahead(&state.graph, index, 1) {
             prefetch(&self.touched, v as usize);
         }
         let variables = state.graph.factor_variables(factor);
