@@ -140,9 +140,11 @@ impl Batches {
 
     /// Makes the tasks for one thread.
     pub(super) fn prepare_serial(&mut self, state: &State, kind: Tasks) -> Result<()> {
-        let tasks = || (0..self.count()).filter_map(|i| Task::new(state, i, self.batch(i), kind));
-        let mut list = room(tasks().count())?;
-        list.extend(tasks());
+        let mut list = room(self.count())?;
+        for index in 0..self.count() {
+            self.prefetch_factors(&state.graph, index);
+            list.extend(Task::new(state, index, self.batch(index), kind));
+        }
         let is_far = |pair: &&[Task]| pair[1].first.wrapping_sub(pair[0].first) >= FAR;
         self.jumps = 2 * list.windows(2).filter(is_far).count() > list.len();
         self.tasks = list;
@@ -170,6 +172,26 @@ impl Batches {
             edges[batch[0] as usize..batch[1] as usize].sort_unstable();
         }
         Ok(Self { edges, offsets, tasks: Vec::new(), jumps: false })
+    }
+
+    /// The same messages in batches of a factor each, where those of a batch do not read each other: an order among them changes
+    /// nothing then. O(variables + sum of the arities of the factors of each batch).
+    pub(super) fn by_factors(self, state: &State) -> Result<Self> {
+        let mut updates = Updates::new(state)?;
+        let mut offsets = filled(1, 0)?;
+        for index in 0..self.count() {
+            let batch = self.batch(index);
+            let mut end = self.offsets[index];
+            if updates.are_read(state, batch, index) {
+                offsets.try_push(end + batch.len() as u32)?;
+                continue;
+            }
+            for group in by_factor(state, batch) {
+                end += group.len() as u32;
+                offsets.try_push(end)?;
+            }
+        }
+        Ok(Self { offsets, ..self })
     }
 
     /// One batch per level.
@@ -285,8 +307,84 @@ impl Batches {
     }
 }
 
+/// Of which factors a batch updates messages to each variable.
+struct Updates {
+    /// Per variable, one more than the last batch that was seen to update messages to it, and the factor; [`SEVERAL`] for more.
+    last: Vec<(u32, u32)>,
+}
+
+const SEVERAL: u32 = u32::MAX;
+
+impl Updates {
+    fn new(state: &State) -> Result<Self> {
+        Ok(Self { last: filled(state.graph.variable_count(), (0, SEVERAL))? })
+    }
+
+    /// Whether any message of a batch is read for another one.
+    fn are_read(&mut self, state: &State, batch: &[u32], index: usize) -> bool {
+        let graph = &state.graph;
+        let stamp = index as u32 + 1;
+        let factor_of = |group: &[u32]| graph.edge_factors()[group[0] as usize];
+        for group in by_factor(state, batch) {
+            for &edge in group {
+                let last = &mut self.last[graph.edge_variables()[edge as usize] as usize];
+                *last = (stamp, if last.0 == stamp { SEVERAL } else { factor_of(group) });
+            }
+        }
+        by_factor(state, batch).any(|group| {
+            let factor = factor_of(group);
+            // The variable of the only message is not read.
+            let unread = if let [edge] = *group { edge as usize } else { usize::MAX };
+            let mut edges = graph.factor_edges(factor as usize).filter(|&edge| edge != unread);
+            edges.any(|edge| {
+                let (batch, by) = self.last[graph.edge_variables()[edge] as usize];
+                batch == stamp && by != factor
+            })
+        })
+    }
+}
+
 /// Splits a batch into the edges of each factor.
 pub(super) fn by_factor<'a>(state: &'a State, batch: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
     let factors = state.graph.edge_factors();
     batch.chunk_by(move |&a, &b| factors[a as usize] == factors[b as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FactorGraphBuilder;
+    use std::sync::Arc;
+
+    /// Of a chain, messages to one variable do not read each other; all messages to the left do, and so do those to both variables
+    /// of neighbouring factors.
+    #[test]
+    fn batches_are_split_where_no_message_reads_another() {
+        let mut builder = FactorGraphBuilder::new();
+        (1..5).for_each(|v| builder.add_and(v, &[v - 1], 0.9, 0.1).unwrap());
+        let graph = builder.build().unwrap();
+        let edge = |factor: usize, variable: u32| {
+            let mut edges = graph.factor_edges(factor);
+            edges.find(|&edge| graph.edge_variables()[edge] == variable).unwrap()
+        };
+        let classes: [&[usize]; 3] = [
+            &[edge(0, 1), edge(1, 1)],
+            &[edge(0, 0), edge(2, 3), edge(3, 4)],
+            &[edge(1, 2), edge(2, 2), edge(3, 3)],
+        ];
+        let mut ranks = vec![0; graph.edge_count()];
+        for (rank, class) in classes.iter().enumerate() {
+            class.iter().for_each(|&edge| ranks[edge] = rank as u64);
+        }
+        let preorder = Preorder::from_ranks(&graph, &ranks).unwrap();
+        let state = State::new(Arc::new(graph)).unwrap();
+        let sizes = |batches: &Batches| -> Vec<usize> {
+            (0..batches.count()).map(|index| batches.batch(index).len()).collect()
+        };
+        let batches = Batches::of_classes(&state, &preorder).unwrap();
+        assert_eq!(sizes(&batches), [2, 3, 3]);
+        let split = batches.by_factors(&state).unwrap();
+        assert_eq!(sizes(&split), [1, 1, 3, 3]);
+        assert_eq!(split.edges.len(), state.graph.edge_count());
+    }
 }

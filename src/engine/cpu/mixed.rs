@@ -131,16 +131,20 @@ fn unread(wanted: &[u32]) -> Option<usize> {
 }
 
 impl MixedBatches {
+    /// Whether batches have many edges on average.
+    pub(super) fn are_wide(state: &State, batches: &Batches, tuning: &Tuning) -> bool {
+        state.graph.edge_count() >= tuning.mixed_batch * batches.count()
+    }
+
     /// Whether batches are neither small, nor would read the same too often.
     pub(super) fn serves(state: &State, batches: &Batches, tuning: &Tuning) -> bool {
         let graph = &state.graph;
-        let edges = graph.edge_count();
-        if !graph.all_binary() || edges < tuning.mixed_batch * batches.count() {
+        if !graph.all_binary() || !Self::are_wide(state, batches, tuning) {
             return false;
         }
         let parts = (0..batches.count()).flat_map(|index| batches.parts(state, index));
         let reads: usize = parts.map(|part| graph.arity(part.factor as usize)).sum();
-        reads <= MOST_READS * edges
+        reads <= MOST_READS * graph.edge_count()
     }
 
     /// For batches that these [serve](Self::serves). O(edges * batches with edges of a factor). Errors: no memory.

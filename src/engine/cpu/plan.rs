@@ -100,6 +100,9 @@ impl Plan {
             return Ok(Plan::Synchronous);
         }
         let mut classes = Batches::of_classes(state, preorder)?;
+        if classes.mixes_factors(state) && !MixedBatches::are_wide(state, &classes, tuning) {
+            classes = classes.by_factors(state)?;
+        }
         let few = classes.sends_few(state)?;
         let high_arity = HighArityFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
