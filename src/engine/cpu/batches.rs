@@ -180,6 +180,7 @@ impl Batches {
         let mut updates = Updates::new(state)?;
         let mut offsets = filled(1, 0)?;
         for index in 0..self.count() {
+            self.prefetch_factors(&state.graph, index);
             let batch = self.batch(index);
             let mut end = self.offsets[index];
             if updates.are_read(state, batch, index) {

@@ -10,6 +10,7 @@ use super::batches::{Batches, FactorPart};
 use super::factor::wanted_messages;
 use super::four::{FourAtOnce, MOST_EDGES};
 use super::nodes::{Nodes, Sorter};
+use super::pace::Pace;
 use super::parallel::aligned;
 use super::state::{Known, State};
 use super::store::note_deterministic;
@@ -48,6 +49,8 @@ pub(super) struct MixedBatches {
     tree_slots: Vec<u32>,
     /// Batches that all threads run together, or one after the other on one thread.
     segments: Vec<Segment>,
+    /// Whether one thread runs the next iteration, if several may.
+    pub(super) pace: Pace,
 }
 
 /// Of one batch: chunks of `variables` and of `part_nodes`, parts of `singles` and `tree_slots`.
@@ -168,6 +171,7 @@ impl MixedBatches {
             computed: Vec::new(),
             tree_slots: Vec::new(),
             segments: Vec::new(),
+            pace: Pace::new(tuning),
         };
         let has_tree = |reads: &Reads, v| trees.covers(v) && reads.prefers_tree(state, v);
         let mut read = Vec::new();

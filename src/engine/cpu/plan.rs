@@ -6,7 +6,6 @@ use super::high_arity::HighArityFactors;
 use super::lane_layout::lane_layout;
 use super::lanes::Lanes;
 use super::mixed::MixedBatches;
-use super::pace::Pace;
 use super::parallel::ParallelBatches;
 use super::residual::Residual;
 use super::singles::Singles;
@@ -49,16 +48,11 @@ pub(super) struct BatchPlan {
     pub(super) mixed: Option<MixedBatches>,
     /// Whether `mixed` has run an iteration since anybody else changed messages.
     pub(super) follows_messages: bool,
-    /// Whether one thread runs the next iteration of `mixed`, if several may.
-    pub(super) pace: Pace,
 }
 
 impl BatchPlan {
-    fn new(
-        order: Order, trees: Trees, cursors: Cursors, high_arity: HighArityFactors, tuning: &Tuning,
-    ) -> Self {
-        let pace = Pace::new(tuning);
-        Self { order, trees, cursors, high_arity, mixed: None, follows_messages: false, pace }
+    fn new(order: Order, trees: Trees, cursors: Cursors, high_arity: HighArityFactors) -> Self {
+        Self { order, trees, cursors, high_arity, mixed: None, follows_messages: false }
     }
 }
 
@@ -86,9 +80,7 @@ impl Plan {
             let high_arity = HighArityFactors::new(state, |_| true)?;
             let order = room(state.graph.edge_count())?;
             let order = Order::Random { seed, order, singles: Singles::new(state)? };
-            return Ok(Plan::Batches(boxed(BatchPlan::new(
-                order, trees, cursors, high_arity, tuning,
-            ))?));
+            return Ok(Plan::Batches(boxed(BatchPlan::new(order, trees, cursors, high_arity))?));
         }
         if let Schedule::Parallel = schedule {
             state.require_by_edge()?;
@@ -123,7 +115,7 @@ impl Plan {
                 let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
                 let cursors = Cursors::new(state, &trees)?;
                 return Ok(Plan::Batches(boxed(BatchPlan::new(
-                    order, trees, cursors, high_arity, tuning,
+                    order, trees, cursors, high_arity,
                 ))?));
             }
         } else if team.threads() > 1 && high_arity.is_empty() {
@@ -143,7 +135,7 @@ impl Plan {
                     false => None,
                 };
                 let order = Order::Parallel(parallel);
-                let plan = BatchPlan::new(order, trees, Cursors::default(), high_arity, tuning);
+                let plan = BatchPlan::new(order, trees, Cursors::default(), high_arity);
                 return Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?));
             }
         }
@@ -153,7 +145,7 @@ impl Plan {
             true => Some(MixedBatches::new(state, &trees, &classes, 1, tuning)?),
             false => None,
         };
-        let plan = BatchPlan::new(Order::Serial(classes), trees, cursors, high_arity, tuning);
+        let plan = BatchPlan::new(Order::Serial(classes), trees, cursors, high_arity);
         Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?))
     }
 }

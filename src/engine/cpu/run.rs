@@ -444,10 +444,10 @@ impl Loop<'_> {
                 synchronous.pace.ran(is_alone, time);
             }
             Plan::Batches(plan) => {
-                let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages, pace } =
+                let BatchPlan { order, trees, cursors, high_arity, mixed, follows_messages } =
                     &mut **plan;
+                let has_mixed = mixed.is_some();
                 let by_batches = constants_sent && state.is_plain_run();
-                let mixed = mixed.as_ref();
                 if let (Some(mixed), Some(batches), true) = (mixed, order.batches(), by_batches) {
                     let is_first = !std::mem::replace(follows_messages, true);
                     if is_first && mixed.needs_trees() {
@@ -455,12 +455,12 @@ impl Loop<'_> {
                     }
                     *trees_stale = true;
                     let is_serial = matches!(order, Order::Serial(_));
-                    let is_alone = is_serial || is_left_to_one(state, team, pace);
+                    let is_alone = is_serial || is_left_to_one(state, team, &mixed.pace);
                     let begun = Instant::now();
                     team.set_alone(is_alone);
                     mixed.run(state, trees, batches, synchronous, team, is_first);
                     team.set_alone(false);
-                    pace.ran(is_alone, begun.elapsed());
+                    mixed.pace.ran(is_alone, begun.elapsed());
                 } else if let Order::Parallel(batches) = order {
                     batches.run(state, trees, team, constants_sent);
                 } else if let Order::Lanes(lanes) = order {
@@ -487,7 +487,7 @@ impl Loop<'_> {
                         Ok(())
                     })?;
                 }
-                if mixed.is_some() && !by_batches {
+                if has_mixed && !by_batches {
                     synchronous.messages_were_replaced();
                 }
                 self.note_batches();

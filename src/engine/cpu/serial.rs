@@ -1,7 +1,7 @@
 //! One iteration on one thread: the batches in their order.
 //!
 //! The common case, binary conjunctions of 2 to 8 variables all of whose messages are updated, has a path of
-//! its own (`run_task`), which keeps the messages of a factor in registers.
+//! its own (`run_task`), which keeps the messages of a factor in registers; so do these where some are updated (`run_part`).
 
 use super::batches::{Batches, SOME, Task, by_factor};
 use super::factor::{is_constant, messages};
