@@ -136,7 +136,7 @@ fn unread(wanted: &[u32]) -> Option<usize> {
 impl MixedBatches {
     /// Whether batches have many edges on average.
     pub(super) fn are_wide(state: &State, batches: &Batches, tuning: &Tuning) -> bool {
-        state.graph.edge_count() >= tuning.mixed_batch * batches.count()
+        state.graph.edge_count() / batches.count().max(1) >= tuning.mixed_batch
     }
 
     /// Whether batches are neither small, nor would read the same too often.

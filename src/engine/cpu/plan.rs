@@ -92,37 +92,20 @@ impl Plan {
             return Ok(Plan::Synchronous);
         }
         let mut classes = Batches::of_classes(state, preorder)?;
-        if classes.mixes_factors(state) && !MixedBatches::are_wide(state, &classes, tuning) {
-            classes = classes.by_factors(state)?;
-        }
         let few = classes.sends_few(state)?;
         let high_arity = HighArityFactors::new(state, |f| few[f])?;
         let trees = Trees::new(state)?;
-        let mixes_factors = classes.mixes_factors(state);
+        let threads = team.threads();
+        let may_be_shared = threads > 1 && high_arity.is_empty();
+        let mut mixes_factors = classes.mixes_factors(state);
         if mixes_factors {
             // A batch of several factors keeps its new messages in `by_edge` until all of them are computed.
             state.require_by_edge()?;
         }
-        if team.threads() > 1 && high_arity.is_empty() && !mixes_factors {
-            let threads = team.threads();
-            if let Some(assignment) = Assignment::new(state, &classes, threads, tuning)? {
-                classes.prepare_serial(state, Tasks::OfParts)?;
-                if state.graph.all_binary()
-                    && let Some(layout) = lane_layout(state, &classes, &assignment, tuning)?
-                {
-                    state.arrange(Some(layout))?;
-                }
-                let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
-                let cursors = Cursors::new(state, &trees)?;
-                return Ok(Plan::Batches(boxed(BatchPlan::new(
-                    order, trees, cursors, high_arity,
-                ))?));
-            }
-        } else if team.threads() > 1 && high_arity.is_empty() {
+        if mixes_factors && may_be_shared {
             let levels = analyse(&state.graph, preorder, Storage::InPlace)?;
             let batches = Batches::of_levels(&levels)?;
             let in_two_steps = MixedBatches::serves(state, &batches, tuning);
-            let threads = team.threads();
             if !batches.sends_few(state)?.contains(&true)
                 && batches.pays(state, threads, in_two_steps, tuning)
             {
@@ -138,6 +121,24 @@ impl Plan {
                 let plan = BatchPlan::new(order, trees, Cursors::default(), high_arity);
                 return Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?));
             }
+        }
+        if mixes_factors && !MixedBatches::are_wide(state, &classes, tuning) {
+            classes = classes.by_factors(state)?;
+            mixes_factors = classes.mixes_factors(state);
+        }
+        if !mixes_factors
+            && may_be_shared
+            && let Some(assignment) = Assignment::new(state, &classes, threads, tuning)?
+        {
+            classes.prepare_serial(state, Tasks::OfParts)?;
+            if state.graph.all_binary()
+                && let Some(layout) = lane_layout(state, &classes, &assignment, tuning)?
+            {
+                state.arrange(Some(layout))?;
+            }
+            let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
+            let cursors = Cursors::new(state, &trees)?;
+            return Ok(Plan::Batches(boxed(BatchPlan::new(order, trees, cursors, high_arity))?));
         }
         classes.prepare_serial(state, Tasks::OfParts)?;
         let cursors = Cursors::new(state, &trees)?;

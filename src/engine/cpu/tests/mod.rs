@@ -50,6 +50,9 @@ const MIXED: Tuning = Tuning {
     ..Tuning::MEASURED
 };
 
+/// As [`EAGER`], but levels do not run on several threads: classes are taken apart where they can be, and run in lanes.
+const APART: Tuning = Tuning { worthwhile: 0.0, mixed_batch: usize::MAX, ..EAGER };
+
 /// A graph with high-degree variables, high-arity factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Case {
@@ -346,7 +349,7 @@ proptest! {
             let expected = case.reference(&schedule, 3).flat();
             let mut reports = Vec::new();
             for (threads, tuning) in
-                [(1, Tuning::default()), (1, EAGER), (2, EAGER), (4, MIXED)]
+                [(1, Tuning::default()), (1, EAGER), (2, EAGER), (4, MIXED), (3, APART)]
             {
                 let mut engine = case.engine(&schedule, threads, tuning);
                 reports.push((go(&mut engine, &case.request(3)), engine.results().to_vec()));
