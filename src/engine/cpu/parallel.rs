@@ -34,6 +34,7 @@ struct Segment {
 }
 
 impl ParallelBatches {
+    /// Of levels for which several threads [pay](Batches::pays).
     pub(super) fn new(
         state: &State, trees: &Trees, batches: Batches, tuning: &Tuning,
     ) -> Result<Self> {

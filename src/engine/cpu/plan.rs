@@ -110,13 +110,10 @@ impl Plan {
                 && batches.pays(state, threads, in_two_steps, tuning)
             {
                 let parallel = ParallelBatches::new(state, &trees, batches, tuning)?;
-                let mixed = match in_two_steps {
-                    true => {
-                        let batches = parallel.batches();
-                        Some(MixedBatches::new(state, &trees, batches, threads, tuning)?)
-                    }
-                    false => None,
-                };
+                let batches = parallel.batches();
+                let mixed = in_two_steps
+                    .then(|| MixedBatches::new(state, &trees, batches, threads, tuning))
+                    .transpose()?;
                 let order = Order::Parallel(parallel);
                 let plan = BatchPlan::new(order, trees, Cursors::default(), high_arity);
                 return Ok(Plan::Batches(boxed(BatchPlan { mixed, ..plan })?));

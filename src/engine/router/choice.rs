@@ -78,7 +78,7 @@ impl Choice {
         providers: &[&'static dyn Provider], lost: &'static Mutex<f64>,
     ) -> Result<Self> {
         Ok(Self {
-            work: Workload::of(graph, options.thread_limit(), &costs),
+            work: Workload::of(graph, &costs),
             costs,
             threads: options.thread_limit(),
             declared: Shape::of(schedule),
@@ -246,7 +246,7 @@ impl Choice {
         let Question { schedule, engines, .. } = question;
         match number {
             _ if engines.is_ready(number) => 0.0,
-            CPU => self.costs.making_cpu(&self.work, schedule),
+            CPU => self.costs.making_cpu(&self.work, schedule, self.threads),
             _ if engines.engine(number).is_some() => {
                 self.costs.making_device(&self.work, self.shape())
             }

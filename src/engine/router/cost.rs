@@ -125,8 +125,6 @@ pub(super) struct Workload {
     messages: f64,
     /// States of all variables.
     states: f64,
-    /// Number of CPU threads that may be used.
-    threads: f64,
     /// Messages that the high-degree variables' messages read, where each is computed on its own: all, and in kernels that
     /// have products of pieces.
     high_degree_reads: [f64; 2],
@@ -140,11 +138,8 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    /// For so many CPU threads. O(nodes).
-    pub(super) fn of(graph: &FactorGraph, threads: usize, costs: &Costs) -> Self {
-        let edges = graph.edge_count() as f64;
-        let threads = (threads as f64).min((edges / costs.edges_per_thread).floor().max(1.0));
-        let mut messages = edges;
+    pub(super) fn of(graph: &FactorGraph, costs: &Costs) -> Self {
+        let mut messages = graph.edge_count() as f64;
         for factor in graph.other_factors() {
             let entries = graph.factor(factor).table_entries(graph.joint_states(factor));
             messages += costs.table_entry * entries * graph.arity(factor) as f64;
@@ -167,10 +162,9 @@ impl Workload {
         }
         let fits_levels = high_degree_reads[1] / 2.0 <= MOST_LEVEL_WORDS as f64;
         Self {
-            edges,
+            edges: graph.edge_count() as f64,
             messages,
             states: graph.state_count() as f64,
-            threads,
             high_degree_reads,
             large_factors,
             large_factor_edges,
@@ -230,12 +224,17 @@ impl RunCost {
 }
 
 impl Costs {
+    /// How many of so many threads an engine on the CPU uses.
+    fn threads_in_use(&self, work: &Workload, threads: usize) -> f64 {
+        (threads as f64).min((work.edges / self.edges_per_thread).floor().max(1.0))
+    }
+
     /// On the CPU, with so many threads.
     pub(super) fn cpu(
         &self, work: &Workload, schedule: &Schedule, shape: Shape, threads: usize,
         request: &RunRequest,
     ) -> RunCost {
-        let threads = work.threads.min(threads as f64);
+        let threads = self.threads_in_use(work, threads);
         let (message, gain) = match schedule {
             Schedule::Parallel => (self.cpu_parallel, threads * self.team_efficiency),
             Schedule::SequentialFixed => (self.cpu_ordered, threads * self.lanes_efficiency),
@@ -300,12 +299,12 @@ impl Costs {
         RunCost { run: self.device_run + self.device_run_state * work.states, iteration }
     }
 
-    /// Making an engine on the CPU.
-    pub(super) fn making_cpu(&self, work: &Workload, schedule: &Schedule) -> f64 {
+    /// Making an engine on the CPU, for so many threads.
+    pub(super) fn making_cpu(&self, work: &Workload, schedule: &Schedule, threads: usize) -> f64 {
         let [alone, together] = self.cpu_make_ordered;
         let edge = match schedule {
             Schedule::Parallel => self.cpu_make,
-            _ if work.threads > 1.0 => together,
+            _ if self.threads_in_use(work, threads) > 1.0 => together,
             _ => alone,
         };
         edge * work.edges

@@ -314,7 +314,7 @@ fn what_threads_gain_depends_on_the_size_and_the_levels() {
     let costs = Costs::MEASURED;
     let gain = |variables: usize, schedule: &Schedule, shape| {
         let graph = bingo(variables, 1).unwrap().graph;
-        let work = Workload::of(&graph, 16, &costs);
+        let work = Workload::of(&graph, &costs);
         let iteration =
             |threads| costs.cpu(&work, schedule, shape, threads, &iterations(20)).iteration;
         iteration(1) / iteration(16)
@@ -334,7 +334,7 @@ fn what_threads_gain_depends_on_the_size_and_the_levels() {
 fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
     let costs = Costs::MEASURED;
     let iteration = |graph: &FactorGraph, shape| {
-        costs.device(&Workload::of(graph, 1, &costs), shape, &iterations(20)).iteration
+        costs.device(&Workload::of(graph, &costs), shape, &iterations(20)).iteration
     };
     let star = |factors: u64| {
         let mut builder = FactorGraphBuilder::new();
@@ -364,7 +364,7 @@ fn graphs_beyond_the_limits_of_kernels_have_general_costs() {
         builder.add_table(&labels, &values).unwrap();
         builder.build().unwrap()
     };
-    let kernels = |states: &[usize]| Workload::of(&table(states), 1, &costs).has_kernels;
+    let kernels = |states: &[usize]| Workload::of(&table(states), &costs).has_kernels;
     assert_eq!(kernels(&[2; 4]), [true, true]);
     assert_eq!(kernels(&[2; 5]), [false, true]);
     assert_eq!(kernels(&[2; 12]), [false, true]);
