@@ -570,7 +570,7 @@ extern "C" __global__ void binary_begin(const __grid_constant__ Binary g, uint32
         }
     }
     for (uint32_t i = thread_of_grid(); i < g.level_warps; i += threads_of_grid()) {
-        g.level_unusual[i] = UnusualUnits{0, 0};
+        g.level_ways[i] = UnitWays{0, 0};
     }
     for (uint64_t i = thread_of_grid(); i < LEVEL_STATES * g.product_stride; i += threads_of_grid()) {
         g.level_products[i] = UNSENT;

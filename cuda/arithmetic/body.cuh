@@ -21,7 +21,8 @@ struct Body {
     static FASTLBP_HD Body neutral() { return Body{Real<T>::one(), Real<T>::zero()}; }
 
     /// That of one literal, given the odds of its variable.
-    static FASTLBP_HD Body literal(Packed odds, bool negated) {
+    template <class Odds>
+    static FASTLBP_HD Body literal(Odds odds, bool negated) {
         Body body;
         FromPacked<T>::weights(odds, negated, body.all, body.not_all);
         return body;
@@ -119,7 +120,8 @@ struct HeadWeights {
     T holds;
     T fails;
 
-    FASTLBP_HD HeadWeights(Packed head, const HeadValues &f) {
+    template <class Odds>
+    FASTLBP_HD HeadWeights(Odds head, const HeadValues &f) {
         T h1, h0;
         FromPacked<T>::weights(head, false, h1, h0);
         holds = weight(f.values[0], h1, h0);

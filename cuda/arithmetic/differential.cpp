@@ -122,6 +122,9 @@ void packed(Case &c) {
     const Far far = Far{a.significand, static_cast<int32_t>(a.exponent)};
     c.give(is_zero(a) ? Packed::zero() : far.packed());
     c.give(value == Packed::zero() ? value : Far::of(value).packed());
+    // Rounded without being stored.
+    const FarOdds odds = FarOdds::rounded(is_zero(a) ? 0.0 : a.significand, far.exponent);
+    c.give(odds.exponent == FarOdds::NONE ? Packed::zero() : Far::normalise(odds.digits, odds.exponent).packed());
 }
 
 /// Everything over four or eight padded messages.
@@ -286,6 +289,12 @@ void far_horn(Case &c, const std::vector<Packed> &inputs, uint32_t head, const H
             }
         }
         give_others(c, loose, values);
+        if ((horn.c.flags & HORN_PLAIN) != 0) {
+            Packed in_range[N];
+            pad(inputs, in_range);
+            messages_of<typename Number<LooseInRange>::type>(in_range, head, horn);
+            give_others(c, in_range, values);
+        }
         uint32_t exponents = 0;
         bool in_doubles = true;
         for (const Packed input : inputs) {

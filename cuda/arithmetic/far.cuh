@@ -138,42 +138,95 @@ struct FromPacked<Far> {
 /// As Far, for factors of up to eight variables, in fewer instructions: what is not a significand from 1 to 2 is left so. A
 /// value is at least 1, and at most what products of eight and sums make of numbers below 2; rounding does the same as with
 /// significands, since scaling by powers of two is exact. The exponent of zero is so low that no product of numbers is as low,
-/// and none of zeros leaves an integer.
-struct Loose {
+/// and none of zeros leaves an integer. IN_RANGE: coefficients are zero or within 2^-64..2, and taken as they are, as then sums are
+/// still those of numbers whose exponents say which is so small that it does not matter.
+template <bool IN_RANGE>
+struct LooseOf {
     double value;
     int32_t exponent;
 
     static constexpr int32_t ZERO_EXPONENT = -(1 << 27);
     static constexpr int32_t ZERO_BELOW = -(1 << 26);
 
-    static FASTLBP_HD Loose of(Far far, bool zero) { return Loose{far.significand, zero ? ZERO_EXPONENT : far.exponent}; }
+    static FASTLBP_HD LooseOf of(Far far, bool zero) {
+        return LooseOf{far.significand, zero ? ZERO_EXPONENT : far.exponent};
+    }
     FASTLBP_HD bool is_zero() const { return exponent < ZERO_BELOW; }
 };
+typedef LooseOf<false> Loose;
+typedef LooseOf<true> LooseInRange;
 
-FASTLBP_HD Loose multiply(Loose a, Loose b) { return Loose{a.value * b.value, a.exponent + b.exponent}; }
-
-FASTLBP_HD Loose add(Loose a, Loose b) {
-    const int32_t top = a.exponent > b.exponent ? a.exponent : b.exponent;
-    return Loose{a.value * Far::scale_down(a.exponent - top) + b.value * Far::scale_down(b.exponent - top), top};
+template <bool R>
+FASTLBP_HD LooseOf<R> multiply(LooseOf<R> a, LooseOf<R> b) {
+    return LooseOf<R>{a.value * b.value, a.exponent + b.exponent};
 }
 
-FASTLBP_HD Loose larger(Loose a, Loose b) {
+template <bool R>
+FASTLBP_HD LooseOf<R> add(LooseOf<R> a, LooseOf<R> b) {
+    const int32_t top = a.exponent > b.exponent ? a.exponent : b.exponent;
+    return LooseOf<R>{a.value * Far::scale_down(a.exponent - top) + b.value * Far::scale_down(b.exponent - top), top};
+}
+
+template <bool R>
+FASTLBP_HD LooseOf<R> larger(LooseOf<R> a, LooseOf<R> b) {
     const int32_t top = a.exponent > b.exponent ? a.exponent : b.exponent;
     return a.value * Far::scale_down(a.exponent - top) >= b.value * Far::scale_down(b.exponent - top) ? a : b;
 }
 
-template <>
-struct Real<Loose> {
+template <bool R>
+struct Real<LooseOf<R>> {
+    typedef LooseOf<R> Loose;
     static FASTLBP_HD Loose zero() { return Loose{1.0, Loose::ZERO_EXPONENT}; }
     static FASTLBP_HD Loose one() { return Loose{1.0, 0}; }
-    static FASTLBP_HD Loose from_f64(double value) { return Loose::of(Far::from_f64(value), value == 0.0); }
+    static FASTLBP_HD Loose from_f64(double value) {
+        return Loose::of(R ? Far{value == 0.0 ? 1.0 : value, 0} : Far::from_f64(value), value == 0.0);
+    }
 };
 
-template <>
-struct FromPacked<Loose> {
+/// Odds with the exponent that they have, rounded as they are stored.
+struct FarOdds {
+    double digits;
+    int32_t exponent;
+
+    /// Of zero and of infinity.
+    static constexpr int32_t NONE = Loose::ZERO_EXPONENT;
+    static constexpr int32_t INFINITE = -NONE;
+
+    /// From a number of which the exponent is another one; or zero or infinity.
+    static FASTLBP_HD FarOdds rounded(double value, int32_t exponent) {
+        const bool none = value == 0.0, infinite = to_bits(value) == INFINITY_BITS;
+        const Far far = Far::normalise(value, exponent);
+        // A sum has as many digits less as it is larger.
+        const double more = is_within(far.exponent, PLAIN_EXPONENT) ? 0.0
+                            : is_within(far.exponent, SHORT_LIMIT)  ? 1.5 * power(52 - SHORT_FRACTION)
+                                                                    : 1.5 * power(52 - LONG_FRACTION);
+        const int32_t limit = static_cast<int32_t>(LONG_LIMIT);
+        const int32_t clamped = far.exponent < -limit ? -limit : far.exponent > limit ? limit : far.exponent;
+        const bool any = none | infinite;
+        return FarOdds{any ? 1.0 : (far.significand + more) - more, any ? (none ? NONE : INFINITE) : clamped};
+    }
+
+  private:
+    static FASTLBP_HD bool is_within(int32_t exponent, int64_t limit) {
+        return static_cast<uint32_t>(exponent + static_cast<int32_t>(limit)) <= 2 * static_cast<uint32_t>(limit);
+    }
+    static constexpr double power(int exponent) { return static_cast<double>(1u << exponent); }
+};
+
+template <bool R>
+struct FromPacked<LooseOf<R>> {
+    typedef LooseOf<R> Loose;
     static FASTLBP_HD void weights(Packed odds, bool swapped, Loose &first, Loose &second) {
         const Loose state1 = Loose::of(Far::of(uncertain(odds)), odds.bits == 0);
         const Loose state0 = {1.0, odds.bits == INFINITY_BITS ? Loose::ZERO_EXPONENT : 0};
+        first = swapped ? state0 : state1;
+        second = swapped ? state1 : state0;
+    }
+
+    static FASTLBP_HD void weights(FarOdds odds, bool swapped, Loose &first, Loose &second) {
+        const bool infinite = odds.exponent == FarOdds::INFINITE;
+        const Loose state1 = {odds.digits, infinite ? 0 : odds.exponent};
+        const Loose state0 = {1.0, infinite ? Loose::ZERO_EXPONENT : 0};
         first = swapped ? state0 : state1;
         second = swapped ? state1 : state0;
     }

@@ -28,8 +28,9 @@ __device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {
     return Far{__shfl_xor_sync(~0u, x.significand, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
 }
 
-__device__ __forceinline__ Loose shuffle_xor(const Loose &x, int distance) {
-    return Loose{__shfl_xor_sync(~0u, x.value, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
+template <bool R>
+__device__ __forceinline__ LooseOf<R> shuffle_xor(const LooseOf<R> &x, int distance) {
+    return LooseOf<R>{__shfl_xor_sync(~0u, x.value, distance), __shfl_xor_sync(~0u, x.exponent, distance)};
 }
 
 template <Scaling S>

@@ -74,6 +74,15 @@ struct EightDigits {
     int32_t exponents[8];
     uint32_t zeros, infinities;
 
+    /// Of messages near one.
+    __device__ __forceinline__ void take_near(const Packed (&values)[8]) {
+        zeros = infinities = 0;
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            set(i, Share{values[i].plain(), 0});
+        }
+    }
+
     /// Of messages that are stored as doubles, or certain; returns whether they are.
     __device__ __forceinline__ bool take_plain(const Packed (&values)[8]) {
         Packed rest[8];
@@ -207,11 +216,6 @@ __device__ __forceinline__ uint32_t counts_beside(uint32_t later, uint32_t earli
     return counts;
 }
 
-/// The exponent of certain messages among eight, a bit for each, as in Partial.
-__device__ __forceinline__ int32_t exponent_of_certain(uint32_t zeros, uint32_t infinities) {
-    return (zeros != 0 ? EXPONENT_ZERO : 0) + (infinities != 0 ? EXPONENT_INFINITY : 0);
-}
-
 /// Whether a thread has soft evidence to multiply by, in runs with options.
 __device__ __forceinline__ bool has_soft_evidence(const MessageWords &words, bool options) {
     const Binary &g = shared_block().g;
@@ -232,59 +236,68 @@ struct EightSent {
     }
 };
 
-/// The messages to eight slots where all messages that are read are near one, and none above is certain.
-__device__ __forceinline__ void complete_near(const MessageWords &words, const HubWords &hub, const TwoReadings &readings,
-                                              const Packed (&later)[8], const Packed (&earlier)[8], const PieceShare &above,
-                                              EightSent &sent) {
-    double x[8], y[8], products[8];
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        x[i] = later[i].plain();
-        y[i] = earlier[i].plain();
-    }
-    const Share of_later = Share::of(product_of_eight(later));
-    const Share of_earlier = readings.differ ? Share::of(product_of_eight(earlier)) : of_later;
-    const Share top = SharesBeside(of_later, of_earlier, hub_width(hub), readings.differ).times(above.above);
-    multiply_others(x, y, top.significand, products);
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        sent.set(i, words.is_sent(i), products[i], top.exponent + above.exponent);
-    }
-}
+/// The digits of what the threads of a unit read, as messages to later and to earlier slots see it.
+struct TwoDigits {
+    EightDigits later, earlier;
 
-/// The same where they are stored as doubles, or certain.
-__device__ __forceinline__ void complete_plain(const MessageWords &words, const HubWords &hub, const TwoReadings &readings,
-                                               const Packed (&later)[8], const Packed (&earlier)[8], const PieceShare &above,
-                                               EightSent &sent) {
-    EightDigits of_later, of_earlier;
-    sent.is_right &= of_later.take_plain(later) & of_earlier.take_plain(earlier);
-    Share all_later = of_later.total(), all_earlier = of_earlier.total();
-    all_later.exponent += exponent_of_certain(of_later.zeros, of_later.infinities);
-    all_earlier.exponent += exponent_of_certain(of_earlier.zeros, of_earlier.infinities);
-    const Share top = SharesBeside(all_later, all_earlier, hub_width(hub), readings.differ).times(above.above);
-    double products[8];
-    int32_t exponents[8];
-    multiply_others(of_later.digits, of_earlier.digits, top.significand, products);
-    add_others(of_later.exponents, of_earlier.exponents, exponents);
-    FASTLBP_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        Partial partial = Partial::of(Packed{to_bits(products[i])});
-        partial.exponent = top.exponent + exponents[i] +
-                           exponent_of_certain(others_of(of_later.zeros, of_earlier.zeros, i),
-                                               others_of(of_later.infinities, of_earlier.infinities, i));
-        partial.decide(above.exponent);
-        sent.set(i, words.is_sent(i), partial.above, partial.exponent);
+    /// Of messages near one.
+    __device__ __forceinline__ void take_near(const Packed (&of_later)[8], const Packed (&of_earlier)[8]) {
+        later.take_near(of_later);
+        earlier.take_near(of_earlier);
     }
-}
+
+    /// Of messages that are stored as doubles, or certain; returns whether they are.
+    __device__ __forceinline__ bool take_plain(const Packed (&of_later)[8], const Packed (&of_earlier)[8]) {
+        return later.take_plain(of_later) & earlier.take_plain(of_earlier);
+    }
+
+    /// What other threads have; certain messages are counted.
+    __device__ __forceinline__ SharesBeside beside(const HubWords &hub, bool differ) const {
+        return SharesBeside(share_of(later), share_of(earlier), hub_width(hub), differ);
+    }
+
+    /// The messages to eight slots, given the share of what is above the thread's own and an exponent above all. NEAR: all are near
+    /// one, and none above is certain.
+    template <bool NEAR>
+    __device__ __forceinline__ void complete(const MessageWords &words, const Share &top, int32_t exponent, EightSent &sent) const {
+        double products[8];
+        multiply_others(later.digits, earlier.digits, top.significand, products);
+        int32_t exponents[8];
+        if (!NEAR) {
+            add_others(later.exponents, earlier.exponents, exponents);
+        }
+        FASTLBP_UNROLL
+        for (int i = 0; i < 8; ++i) {
+            if (NEAR) {
+                sent.set(i, words.is_sent(i), products[i], top.exponent + exponent);
+                continue;
+            }
+            Partial partial = Partial::of(Packed{to_bits(products[i])});
+            partial.exponent = top.exponent + exponents[i] +
+                               exponent_of_certain(others_of(later.zeros, earlier.zeros, i),
+                                                   others_of(later.infinities, earlier.infinities, i));
+            partial.decide(exponent);
+            sent.set(i, words.is_sent(i), partial.above, partial.exponent);
+        }
+    }
+
+  private:
+    static __device__ __forceinline__ Share share_of(const EightDigits &digits) {
+        Share share = digits.total();
+        share.exponent += exponent_of_certain(digits.zeros, digits.infinities);
+        return share;
+    }
+};
 
 /// What hubs send, if their messages are stored as doubles or certain and what is sent is so, too; returns whether, and has sent
-/// nothing if not. `versions` are the words of the unit's only hub if it is in pieces.
-__device__ __noinline__ inline bool send_messages(Places places, MessageWords words, HubWords hub, const uint4 *versions,
-                                                  bool options) {
+/// nothing if not. IN_PIECES: the unit's only hub is in pieces, and `versions` are its words.
+template <bool IN_PIECES>
+__device__ __noinline__ bool send_messages(Places places, MessageWords words, HubWords hub, const uint4 *versions, bool options) {
     TwoReadings readings(places, words, hub);
     PieceShare above = PieceShare::none();
-    if (versions) {
-        above = share_above_piece(places.buffer, versions, hub);
+    const bool reads_version = IN_PIECES && hub.w <= MOST_OF_ONE_HEIGHT;
+    if (IN_PIECES && !reads_version) {
+        above = share_above_piece(other_versions(places.buffer, versions, hub));
     }
     EightSent sent;
     sent.is_right = !has_soft_evidence(words, options);
@@ -292,11 +305,37 @@ __device__ __noinline__ inline bool send_messages(Places places, MessageWords wo
     Packed later[8], earlier[8];
     readings.later.take(later);
     readings.earlier.take(earlier);
-    const bool is_near = eight_near(later) && (!readings.differ || eight_near(earlier)) && above.above.exponent == 0;
-    if (__all_sync(~0u, is_near)) {
-        complete_near(words, hub, readings, later, earlier, above, sent);
+    TwoDigits digits;
+    const bool are_near = __all_sync(~0u, eight_near(later) && (!readings.differ || eight_near(earlier)));
+    if (IN_PIECES) {
+        // Products of other pieces come a step later, if they are of messages of the same level: all else is done before they are
+        // there.
+        VersionReading version;
+        if (reads_version) {
+            version = VersionReading(places.buffer, versions);
+        }
+        if (are_near) {
+            digits.take_near(later, earlier);
+        } else {
+            sent.is_right &= digits.take_plain(later, earlier);
+        }
+        const SharesBeside beside = digits.beside(hub, readings.differ);
+        if (reads_version) {
+            wait_for(places, version);
+            above = share_above_piece(version.above(hub.z));
+        }
+        const Share top = beside.times(above.above);
+        if (are_near && __all_sync(~0u, above.above.exponent == 0)) {
+            digits.complete<true>(words, top, above.exponent, sent);
+        } else {
+            digits.complete<false>(words, top, above.exponent, sent);
+        }
+    } else if (are_near) {
+        digits.take_near(later, earlier);
+        digits.complete<true>(words, digits.beside(hub, readings.differ).times(above.above), 0, sent);
     } else {
-        complete_plain(words, hub, readings, later, earlier, above, sent);
+        sent.is_right &= digits.take_plain(later, earlier);
+        digits.complete<false>(words, digits.beside(hub, readings.differ).times(above.above), 0, sent);
     }
     if (!__all_sync(~0u, sent.is_right)) {
         return false;

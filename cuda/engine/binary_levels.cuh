@@ -36,6 +36,8 @@ struct LevelUnit : LevelUnitData {
     __device__ __forceinline__ bool is_of_variables() const { return unit_shape_variables(shape); }
     /// Whether it is of a factor with warps of its own.
     __device__ __forceinline__ bool is_of_node() const { return unit_shape_node(shape); }
+    /// Whether it has up to two rounds and one of hubs, none of which is in pieces.
+    __device__ __forceinline__ bool has_few_rounds() const { return rounds() <= 2 && wide_rounds() <= 1 && giants() == 0; }
     /// Whether it has up to two rounds and a hub in pieces, and inputs that can be computed with as doubles.
     __device__ __forceinline__ bool is_usual() const { return rounds() <= 2 && giants() <= 1 && range() != 0; }
     __device__ __forceinline__ uint32_t first_hub() const {
@@ -128,9 +130,9 @@ template <int WIDTH>
 __device__ __forceinline__ Far of_group(const Far &x, int thread) {
     return Far{__shfl_sync(~0u, x.significand, thread, WIDTH), __shfl_sync(~0u, x.exponent, thread, WIDTH)};
 }
-template <int WIDTH>
-__device__ __forceinline__ Loose of_group(const Loose &x, int thread) {
-    return Loose{__shfl_sync(~0u, x.value, thread, WIDTH), __shfl_sync(~0u, x.exponent, thread, WIDTH)};
+template <int WIDTH, bool R>
+__device__ __forceinline__ LooseOf<R> of_group(const LooseOf<R> &x, int thread) {
+    return LooseOf<R>{__shfl_sync(~0u, x.value, thread, WIDTH), __shfl_sync(~0u, x.exponent, thread, WIDTH)};
 }
 template <int WIDTH, class T>
 __device__ __forceinline__ Max<T> of_group(const Max<T> &x, int thread) {
@@ -141,20 +143,30 @@ __device__ __forceinline__ Body<T> of_group(const Body<T> &body, int thread) {
     return Body<T>{of_group<WIDTH>(body.all, thread), of_group<WIDTH>(body.not_all, thread)};
 }
 
+/// The input that another thread of a group of so many has.
+template <int WIDTH>
+__device__ __forceinline__ Packed of_group(Packed value, int thread) {
+    return Packed{__shfl_sync(~0u, value.bits, thread, WIDTH)};
+}
+template <int WIDTH>
+__device__ __forceinline__ FarOdds of_group(const FarOdds &x, int thread) {
+    return FarOdds{__shfl_sync(~0u, x.digits, thread, WIDTH), __shfl_sync(~0u, x.exponent, thread, WIDTH)};
+}
+
 /// As group_message<T, 1>: the body is one literal.
-template <class T>
-__device__ __forceinline__ Fraction<T> message_of_two(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
+template <class T, class Odds>
+__device__ __forceinline__ Fraction<T> message_of_two(uint32_t lane, Odds value, bool negated, const HeadValues &f) {
     const Body<T> body = of_group<2>(Body<T>::literal(value, negated), 0);
-    const HeadWeights<T> weights(Packed{__shfl_sync(~0u, value.bits, 1, 2)}, f);
+    const HeadWeights<T> weights(of_group<2>(value, 1), f);
     return fraction(lane % 2 == 1, negated, weights, Body<T>::neutral(), body, f);
 }
 
 /// As group_message<T, 2>, but all shuffles run together.
-template <class T>
-__device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, Packed value, bool negated, const HeadValues &f) {
+template <class T, class Odds>
+__device__ __forceinline__ Fraction<T> message_of_four(uint32_t lane, Odds value, bool negated, const HeadValues &f) {
     const int own = lane % 4;
     const Body<T> body = Body<T>::literal(value, negated);
-    const Packed head = Packed{__shfl_sync(~0u, value.bits, 3, 4)};
+    const Odds head = of_group<4>(value, 3);
     // The halves of the tree: (0, 1), (2, neutral).
     const Body<T> x = of_group<4>(body, own < 2 ? 2 : 0), y = of_group<4>(body, own == 0 ? 1 : own == 1 ? 0 : 1);
     const HeadWeights<T> weights(head, f);
@@ -246,17 +258,22 @@ __device__ __forceinline__ Packed any_message(uint32_t lane, const LevelUnit &un
     return far_message(lane, unit, value, negated, f, of_maxima);
 }
 
-__device__ __forceinline__ UnusualUnits &unusual_units_of_warp() {
-    __shared__ UnusualUnits all[LEVEL_THREADS / 32];
+__device__ __forceinline__ UnitWays &ways_of_warp() {
+    __shared__ UnitWays all[LEVEL_THREADS / 32];
     return all[threadIdx.x / 32];
 }
-static_assert(UNUSUAL_WORDS == 32, "each thread of a warp has one");
+static_assert(WAY_WORDS == 32, "each thread of a warp has one");
 
-/// Notes that a unit of a warp is unusual; all of its threads call this.
-__device__ __forceinline__ void note_unusual(uint64_t &units, uint64_t bit, uint32_t lane) {
+/// How a unit is sent: the usual way; by digits, where messages are no doubles; or as any.
+constexpr uint32_t WAY_USUAL = 0;
+constexpr uint32_t WAY_BY_DIGITS = 1;
+constexpr uint32_t WAY_ANY = 2;
+
+/// Notes the way of a unit of a warp, two bits; all of its threads call this.
+__device__ __forceinline__ void note_way(uint64_t &ways, uint32_t shift, uint32_t way, uint32_t lane) {
     __syncwarp();
     if (lane == 0) {
-        units |= bit;
+        ways |= uint64_t(way) << shift;
     }
     __syncwarp();
 }
@@ -282,7 +299,7 @@ struct LevelQueue {
 
     __device__ __forceinline__ void fill(const Binary &g) {
         const uint32_t warp = thread_of_grid() / 32, lane = threadIdx.x % 32;
-        unusual_units_of_warp().words[lane] = g.level_unusual[warp].words[lane];
+        ways_of_warp().words[lane] = g.level_ways[warp].words[lane];
         if (lane == 0) {
             begin = g.level_starts[warp];
             end = g.level_starts[warp + 1];
@@ -303,7 +320,7 @@ struct LevelQueue {
     static __device__ __forceinline__ void keep(const Binary &g) {
         __syncwarp();
         const uint32_t lane = threadIdx.x % 32;
-        g.level_unusual[thread_of_grid() / 32].words[lane] = unusual_units_of_warp().words[lane];
+        g.level_ways[thread_of_grid() / 32].words[lane] = ways_of_warp().words[lane];
     }
 };
 
@@ -404,6 +421,10 @@ struct LevelInput {
     }
 };
 
+/// Which hubs a unit may have: those of one round, or none; of several rounds, and it has two or more; or any, one in pieces among
+/// them. Rounds are read while those before are waited for.
+enum class Hubs { ONE_ROUND, ROUNDS, IN_PIECES };
+
 /// What a warp does in a pass, of a run that may be damped or of maxima if it has options; then factors may have warps of their own,
 /// too.
 template <bool OPTIONS>
@@ -436,23 +457,31 @@ struct LevelWork {
         return true;
     }
 
-    /// A unit that is usual; `hub` are the words of its first round of hubs, or else of its hub in pieces. MANY: it may have several
-    /// such rounds, each of which is read while the one before is waited for, or a hub in pieces. SOFT: some variable has soft
-    /// evidence. Calls `begun` when messages are on their way. Returns whether that was right: if not, all of it is to be done again.
-    template <bool MANY, bool SOFT, class Begun>
+    /// A unit that is usual; `hub` are the words of its first round of hubs, or else of its hub in pieces. HUBS: which hubs it may
+    /// have. SOFT: some variable has soft evidence. BY_DIGITS: messages need not be doubles. Calls `begun` when messages are on their
+    /// way. Returns whether that was right: if not, all of it is to be done again.
+    template <Hubs HUBS, bool SOFT, bool BY_DIGITS, class Begun>
     __device__ __forceinline__ bool send_usual(uint32_t lane, const LevelUnit &unit, const uint4 &words,
                                                const HubWords &hub, const Begun &begun) const {
+        constexpr bool MANY = HUBS != Hubs::ONE_ROUND;
         const uint32_t leaves[2] = {words.z, words.w};
         const uint32_t rounds = unit.rounds(), hubs = unit.wide_rounds();
-        const bool few = unit.has_few(), in_pieces = MANY && unit.giants() > 0;
+        const bool few = unit.has_few(), in_pieces = HUBS == Hubs::IN_PIECES && unit.giants() > 0;
         const uint4 *const chunk = shared_block().g.level_words + unit.first_hub() * 32 + lane;
         bool fits = true;
         PieceShare above = PieceShare::none();
+        VersionReading version;
+        bool reads_version = false;
         HubReadings wide[MANY ? 2 : 1];
         if (in_pieces) {
             const HubWords giant = hubs > 0 ? load_words(chunk + hubs * 32) : hub;
-            // Products of other pieces than the factor's are there long before.
-            above = share_above_piece(places.buffer, chunk + hubs * 32 - lane, giant);
+            const uint4 *const versions = chunk + hubs * 32 - lane;
+            reads_version = giant.w <= MOST_OF_ONE_HEIGHT;
+            if (reads_version) {
+                version = VersionReading(places.buffer, versions);
+            } else {
+                above = share_above_piece(other_versions(places.buffer, versions, giant));
+            }
             wide[0].start(places, giant, false);
         } else {
             wide[0].start(places, hub, false);
@@ -460,8 +489,9 @@ struct LevelWork {
         // The hub in pieces comes first, and then the others, of which there may be none.
         uint32_t next = in_pieces ? 0 : 1, of_wide[2] = {in_pieces ? rounds + hubs : rounds, 0};
         HubWords words_after;
+        const bool has_others = HUBS == Hubs::ROUNDS || hubs > 0;
         const auto load_hub = [&](uint32_t round) {
-            return hubs > 0 ? load_words(chunk + smaller_of(round, hubs - 1) * 32) : HubWords{0, HUB_NOTHING, 0, 0};
+            return has_others ? load_words(chunk + smaller_of(round, hubs - 1) * 32) : HubWords{0, HUB_NOTHING, 0, 0};
         };
         if (MANY) {
             wide[1].start(places, load_hub(next), false);
@@ -482,13 +512,18 @@ struct LevelWork {
         }
         // What is looked at again now is there when it is needed.
         last.look_again();
-        fits &= take_rounds(readings, input.wanted, partial);
+        fits &= take_rounds<BY_DIGITS>(readings, input.wanted, partial);
         if (MANY) {
+            if (reads_version) {
+                wait_before(places, version, wide[0], wide[1]);
+                last.look_again();
+                above = share_above_piece(version.above(wide[0].words.z));
+            }
             // Of the last two rounds, messages may come at the same time.
             for (; next + 1 < hubs; ++next) {
                 wait_before(places, wide[0], wide[1]);
                 last.look_again();
-                fits &= take_hubs<1>(wide, above.above, of_wide, few, input.wanted, partial);
+                fits &= take_hubs<1, BY_DIGITS>(wide, above.above, of_wide, few, input.wanted, partial);
                 above.above = Share{1.0, 0};
                 of_wide[0] = rounds + next;
                 wide[0] = wide[1];
@@ -499,14 +534,35 @@ struct LevelWork {
             last.look_again();
             of_wide[1] = rounds + next;
             // Most units with a hub in pieces have no other one.
-            fits &= hubs > 0 ? take_hubs<2>(wide, above.above, of_wide, few, input.wanted, partial)
-                             : take_hubs<1>(wide, above.above, of_wide, few, input.wanted, partial);
+            fits &= has_others ? take_hubs<2, BY_DIGITS>(wide, above.above, of_wide, few, input.wanted, partial)
+                               : take_hubs<1, BY_DIGITS>(wide, above.above, of_wide, few, input.wanted, partial);
         } else if (hubs > 0) {
-            fits &= take_hubs<1>(wide, above.above, of_wide, few, input.wanted, partial);
+            fits &= take_hubs<1, BY_DIGITS>(wide, above.above, of_wide, few, input.wanted, partial);
         }
-        const bool of_pieces = MANY && input.wanted.round == rounds + hubs;
+        const bool of_pieces = in_pieces && input.wanted.round == rounds + hubs;
         partial.decide(of_pieces ? above.exponent : 0);
         last.wait();
+        if (BY_DIGITS) {
+            Completed completed = partial.complete_by_digits(last.value());
+            if (SOFT) {
+                completed = completed.times(soft.own);
+            }
+            if (!__all_sync(~0u, fits & completed.is_number())) {
+                return false;
+            }
+            if (unit.levels() <= 2 && unit.range() != 0 && !of_maxima()) {
+                const FarOdds odds = FarOdds::rounded(completed.product, completed.exponent);
+                const bool negated = input.is_negated();
+                const Packed message = unit.levels() == 2 ? message_of_four<LooseInRange>(lane, odds, negated, input.f).ratio()
+                                                          : message_of_two<LooseInRange>(lane, odds, negated, input.f).ratio();
+                if (input.is_sent()) {
+                    send_message<OPTIONS>(places, input.slot, message, input.old);
+                }
+                return true;
+            }
+            send_far(*this, unit, input.slot, input.second, completed.packed().bits, input.old.bits);
+            return true;
+        }
         Completed completed;
         fits &= partial.complete(last.value(), completed);
         input.value = completed.plain();
@@ -523,8 +579,7 @@ struct LevelWork {
             return false;
         }
         Packed value = completed.packed();
-        const uint64_t product = to_bits(completed.product);
-        bool is_right = high_half(product) < HIGH_INFINITY || product == INFINITY_BITS;
+        bool is_right = completed.is_number();
         FASTLBP_UNROLL
         for (int i = 0; i < 2; ++i) {
             // What the one other factor of a variable has sent may be no double.
@@ -553,9 +608,15 @@ struct LevelWork {
         }
     }
 
-    /// The same of a unit with MANY hubs, or with soft evidence, out of the way of most units. Gets what it needs by value, so that
+    /// The same of a unit whose messages doubles do not do for. Returns whether that was right: certain messages may disagree, or
+    /// exponents add up to too much.
+    static __device__ __noinline__ bool send_by_digits(LevelWork work, LevelUnit unit, uint4 words, HubWords hub) {
+        return work.template send_usual<Hubs::ONE_ROUND, OPTIONS, true>(lane_of_warp(), unit, words, hub, [] {});
+    }
+
+    /// The same of a unit with other HUBS, or with soft evidence, out of the way of most units. Gets what it needs by value, so that
     /// this can stay in registers elsewhere; and reads ahead itself, as before a call all that is on its way is waited for.
-    template <bool SOFT>
+    template <Hubs HUBS, bool SOFT>
     static __device__ __noinline__ SentApart send_apart(LevelWork work, LevelUnit unit, uint4 words, HubWords hub,
                                                         LevelUnit next, uint32_t at) {
         const uint32_t lane = lane_of_warp();
@@ -563,7 +624,7 @@ struct LevelWork {
         const auto begun = [&] {
             apart.ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
         };
-        apart.sent = work.template send_usual<true, SOFT>(lane, unit, words, hub, begun);
+        apart.sent = work.template send_usual<HUBS, SOFT, false>(lane, unit, words, hub, begun);
         return apart;
     }
 
@@ -572,13 +633,15 @@ struct LevelWork {
                                          const LevelUnit &next, uint32_t at, LevelAhead &ahead) const {
         const bool is_soft = SoftInput::is_in_warp(words.x, OPTIONS);
         if (is_soft || unit.wide_rounds() > 1 || unit.giants() > 0) {
-            const SentApart apart = is_soft ? send_apart<OPTIONS>(*this, unit, words, hub, next, at)
-                                            : send_apart<false>(*this, unit, words, hub, next, at);
+            constexpr Hubs ANY = Hubs::IN_PIECES;
+            const SentApart apart = is_soft               ? send_apart<ANY, OPTIONS>(*this, unit, words, hub, next, at)
+                                    : unit.giants() > 0 ? send_apart<ANY, false>(*this, unit, words, hub, next, at)
+                                                        : send_apart<Hubs::ROUNDS, false>(*this, unit, words, hub, next, at);
             ahead = apart.ahead;
             return apart.sent;
         }
         ahead = LevelAhead(shared_block().g, queue_of_warp(), next, at, lane);
-        return send_usual<false, false>(lane, unit, words, hub, [] {});
+        return send_usual<Hubs::ONE_ROUND, false, false>(lane, unit, words, hub, [] {});
     }
 
     /// Any unit, as send_apart.
@@ -682,25 +745,28 @@ struct LevelWork {
         }
     }
 
-    /// A unit that is not sent the usual way. Returns whether it is unusual for its kind.
-    static __device__ __noinline__ bool send_otherwise(LevelWork work, LevelUnit unit, uint4 words, HubWords hub,
-                                                       bool was_unusual) {
+    /// A unit that is not sent the usual way, given how it was sent before. Returns how it is sent now.
+    static __device__ __noinline__ uint32_t send_otherwise(LevelWork work, LevelUnit unit, uint4 words, HubWords hub, uint32_t way) {
         if (unit.multiplies()) {
             multiply(work, words);
-            return false;
+            return WAY_USUAL;
         }
         if (unit.is_of_variables()) {
             const MessageWords of_thread(words);
             const uint4 *const versions =
                 unit.giants() > 0 ? shared_block().g.level_words + unit.first_hub() * 32 : nullptr;
-            const bool sent = !was_unusual && send_messages(work.places, of_thread, hub, versions, OPTIONS);
-            if (!sent) {
-                send_any_messages(work.places, of_thread, hub, versions, OPTIONS);
+            if (way == WAY_USUAL && (versions ? send_messages<true>(work.places, of_thread, hub, versions, OPTIONS)
+                                              : send_messages<false>(work.places, of_thread, hub, versions, OPTIONS))) {
+                return WAY_USUAL;
             }
-            return !sent;
+            send_any_messages(work.places, of_thread, hub, versions, OPTIONS);
+            return WAY_ANY;
+        }
+        if (way < WAY_ANY && unit.has_few_rounds() && !unit.is_of_node() && send_by_digits(work, unit, words, hub)) {
+            return WAY_BY_DIGITS;
         }
         send_any(work, unit, words);
-        return true;
+        return WAY_ANY;
     }
 
     /// All messages of a warp; what comes next is read ahead.
@@ -713,17 +779,18 @@ struct LevelWork {
         const uint32_t lane = lane_of_warp();
         LevelUnit unit = queue.unit, next = queue.next;
         uint4 words = queue.words[lane], hub = queue.hub[lane];
-        UnusualUnits &unusual_units = unusual_units_of_warp();
+        UnitWays &ways_of_units = ways_of_warp();
         for (uint32_t at = begin;;) {
-            const uint64_t bit = uint64_t(1) << ((at - begin) & 63);
-            uint64_t &unusual = unusual_units.words[(at - begin) / 64 % UNUSUAL_WORDS];
-            const bool was_unusual = (unusual & bit) != 0;
+            const uint32_t shift = 2 * ((at - begin) & 31);
+            uint64_t &ways = ways_of_units.words[(at - begin) / 32 % WAY_WORDS];
+            const uint32_t way = static_cast<uint32_t>(ways >> shift) & 3;
             LevelAhead ahead;
-            const bool sent = unit.is_usual() && !was_unusual && send(lane, unit, words, hub, next, at, ahead);
+            const bool sent = unit.is_usual() && way == WAY_USUAL && send(lane, unit, words, hub, next, at, ahead);
             if (!sent) {
                 ahead = LevelAhead(g, queue, next, at, lane);
-                if (send_otherwise(*this, unit, words, hub, was_unusual)) {
-                    note_unusual(unusual, bit, lane);
+                const uint32_t taken = send_otherwise(*this, unit, words, hub, way);
+                if (taken > way) {
+                    note_way(ways, shift, taken, lane);
                 }
             }
             if (++at == end) {

@@ -57,6 +57,19 @@ struct ProductSent {
 constexpr int32_t EXPONENT_ZERO = 1 << 19;
 constexpr int32_t EXPONENT_INFINITY = 1 << 25;
 
+/// What counts a message if it is certain.
+__device__ __forceinline__ int32_t exponent_of_certain(Packed value) {
+    return value == Packed::zero() ? EXPONENT_ZERO : value == Packed::infinity() ? EXPONENT_INFINITY : 0;
+}
+
+/// The same of some messages, a bit for each that is zero and for each that is infinite.
+__device__ __forceinline__ int32_t exponent_of_certain(uint32_t zeros, uint32_t infinities) {
+    return (zeros != 0 ? EXPONENT_ZERO : 0) + (infinities != 0 ? EXPONENT_INFINITY : 0);
+}
+
+/// The most that the exponents of a variable's messages may add up to, signs set aside, below what counts certain ones.
+constexpr uint32_t MOST_EXPONENTS = 256000;
+
 /// Finds the certain messages among eight, a bit for each; `rest` gets the others, and ones.
 __device__ __forceinline__ void set_certain_apart(const Packed (&values)[8], Packed (&rest)[8], uint32_t &zeros,
                                                   uint32_t &infinities) {
@@ -79,10 +92,44 @@ __device__ __forceinline__ bool is_in_range_or_certain(Packed value, uint32_t ra
     return is_in_range(value, range) | is_certain_half(high_half(value.bits));
 }
 
+/// The product of a thread's own messages, from 1 to 2, and its exponent.
+struct Share {
+    double significand;
+    int32_t exponent;
+
+    static __device__ __forceinline__ Share of(double product) {
+        const uint64_t bits = to_bits(product);
+        return Share{from_bits((bits & FRACTION) | ONE_BITS),
+                     static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS)};
+    }
+    /// Of a message that is not certain.
+    static __device__ __forceinline__ Share of_any(Packed value) {
+        const Far far = Far::of(value);
+        return Share{far.significand, far.exponent};
+    }
+};
+
 /// What a variable sends, with an exponent that is still to be added.
 struct Completed {
     double product;
     int32_t exponent;
+
+    /// From a product that may be certain, or no number, and then has no exponent.
+    static __device__ __forceinline__ Completed of(double product, int32_t exponent) {
+        const uint32_t high = high_half(to_bits(product));
+        return Completed{product, high == 0 || high >= HIGH_INFINITY ? 0 : exponent};
+    }
+    __device__ __forceinline__ bool is_number() const {
+        const uint64_t bits = to_bits(product);
+        return high_half(bits) < HIGH_INFINITY || bits == INFINITY_BITS;
+    }
+
+    /// Times soft evidence.
+    __device__ __forceinline__ Completed times(Packed soft) const {
+        const bool is_certain = is_certain_half(high_half(soft.bits));
+        const Share share = Share::of_any(uncertain(soft));
+        return of(product * (is_certain ? soft.plain() : share.significand), exponent + share.exponent);
+    }
 
     /// As a message that is stored as a double, if it is one.
     __device__ __forceinline__ Packed plain() const {
@@ -148,19 +195,29 @@ struct Partial {
         exponent = counts == 0 ? exponent + more : 0;
     }
 
-    /// With the last message, or a one; returns whether that was right. What is not met is one: multiplying by it is
-    /// faster than a branch.
+    /// With the last message, or a one; returns whether that was right.
     __device__ __forceinline__ bool complete(Packed last, Completed &completed) const {
         // Zero and infinity have no exponent.
         const bool is_certain = is_certain_half(high_half(last.bits));
-        double product = last.plain();
-        product = product * up[0];
+        completed = Completed{times(last.plain()), is_certain ? 0 : exponent};
+        return is_in_range(last, range) | is_certain;
+    }
+
+    /// The same by the digits of the last message, whatever it is. Where certain messages disagree, the product is no number.
+    __device__ __forceinline__ Completed complete_by_digits(Packed last) const {
+        const bool is_certain = is_certain_half(high_half(last.bits));
+        const Share share = Share::of_any(uncertain(last));
+        return Completed::of(times(is_certain ? last.plain() : share.significand), exponent + share.exponent);
+    }
+
+  private:
+    /// What is not met is one: multiplying by it is faster than a branch.
+    __device__ __forceinline__ double times(double last) const {
+        double product = last * up[0];
         product = product * up[1];
         product = above * product;
         product = product * down[1];
-        product = product * down[0];
-        completed = Completed{product, is_certain ? 0 : exponent};
-        return is_in_range(last, range) | is_certain;
+        return product * down[0];
     }
 };
 
@@ -169,21 +226,38 @@ struct Wanted {
     uint32_t round, thread, last;
 };
 
+/// Adds up what the others of 2^width neighbouring threads have; with a width of 0, its own. No width is above 2.
+__device__ __forceinline__ int32_t sum_beside(int32_t own, uint32_t width) {
+    const int32_t other = __shfl_xor_sync(~0u, own, 1);
+    const int32_t others = __shfl_xor_sync(~0u, own + other, 2);
+    return (width > 0 ? other : own) + (width > 1 ? others : 0);
+}
+
 /// Products of the other messages of variables, one of which each of 2^width neighbouring threads has, in the
 /// shape of the tree; with a width of 0, the message itself. No width is above 2. Two rounds side by side, so that
-/// one's waiting is another's time. Returns whether this was right.
+/// one's waiting is another's time. Returns whether this was right. BY_DIGITS: messages need not be doubles, and certain ones are
+/// counted.
+template <bool BY_DIGITS>
 __device__ __forceinline__ bool take_rounds(const RoundReadings &readings, const Wanted &wanted, Partial &partial) {
     // Messages within 2^-248..2^248, or fewer within more, are multiplied as they are: powers of two do not matter
     // for rounding.
     bool near = true;
     double product[2], siblings[2][2];
     uint32_t ranges[2];
+    int32_t exponents[2] = {0, 0};
     FASTLBP_UNROLL
     for (int i = 0; i < 2; ++i) {
         const Packed value = readings.value(i);
         ranges[i] = readings.width(i) == 0 ? 0 : (992u << 20) >> readings.width(i);
-        near &= is_in_range_or_certain(value, ranges[i]);
-        product[i] = value.plain();
+        if (BY_DIGITS) {
+            const Share share = Share::of_any(uncertain(value));
+            near &= static_cast<uint32_t>(share.exponent + static_cast<int32_t>(MOST_EXPONENTS / 4)) <= MOST_EXPONENTS / 2;
+            product[i] = share.significand;
+            exponents[i] = sum_beside(share.exponent + exponent_of_certain(value), readings.width(i));
+        } else {
+            near &= is_in_range_or_certain(value, ranges[i]);
+            product[i] = value.plain();
+        }
     }
     FASTLBP_UNROLL
     for (int i = 0; i < 2; ++i) {
@@ -206,27 +280,11 @@ __device__ __forceinline__ bool take_rounds(const RoundReadings &readings, const
         of_round.set(wanted.last, pair, 1.0, 1.0, pair * leaf);
         of_round.set_paths(wanted.last, leaf, 1.0, leaf_of_last, 1.0);
         of_round.range = wanted.last != 0 ? range : 0;
+        of_round.exponent = BY_DIGITS ? __shfl_sync(~0u, exponents[i], wanted.thread) : 0;
         partial.take(of_round, wanted.round == static_cast<uint32_t>(i));
     }
     return near;
 }
-
-/// The product of a thread's own messages, from 1 to 2, and its exponent.
-struct Share {
-    double significand;
-    int32_t exponent;
-
-    static __device__ __forceinline__ Share of(double product) {
-        const uint64_t bits = to_bits(product);
-        return Share{from_bits((bits & FRACTION) | ONE_BITS),
-                     static_cast<int32_t>(bits >> 52) - static_cast<int32_t>(BIAS)};
-    }
-    /// Of a message that is not certain.
-    static __device__ __forceinline__ Share of_any(Packed value) {
-        const Far far = Far::of(value);
-        return Share{far.significand, far.exponent};
-    }
-};
 
 /// Most hubs have at most so many levels of threads.
 constexpr int FEW_LEVELS = 2;
@@ -327,6 +385,12 @@ struct ExponentsOfEight {
         all += exponent;
         of_others += is_own ? 0 : exponent;
     }
+
+    /// Adds what counts certain ones, a bit for each.
+    __device__ __forceinline__ void count(uint32_t zeros, uint32_t infinities, uint32_t own) {
+        all += exponent_of_certain(zeros, infinities);
+        of_others += exponent_of_certain(zeros & ~(1u << own), infinities & ~(1u << own));
+    }
 };
 
 /// Leaves the digits of eight messages that are not certain, and adds their exponents.
@@ -352,12 +416,26 @@ __device__ __forceinline__ bool take_plain_digits(Packed (&values)[8], uint32_t 
         values[i] = Packed{to_bits(share.significand)};
         exponents.add(share.exponent, i == own);
     }
-    const auto count = [](uint32_t zeros, uint32_t infinities) {
-        return (zeros != 0 ? EXPONENT_ZERO : 0) + (infinities != 0 ? EXPONENT_INFINITY : 0);
-    };
-    exponents.all += count(zeros, infinities);
-    exponents.of_others += count(zeros & ~(1u << own), infinities & ~(1u << own));
+    exponents.count(zeros, infinities, own);
     return is_plain;
+}
+
+/// The same whatever the messages are; those of 2^`width` threads are multiplied together. Returns whether their exponents leave room
+/// for what counts certain ones.
+__device__ __forceinline__ bool take_any_digits(Packed (&values)[8], uint32_t own, uint32_t width, ExponentsOfEight &exponents) {
+    uint32_t sum = 0;
+    uint32_t zeros, infinities;
+    Packed rest[8];
+    set_certain_apart(values, rest, zeros, infinities);
+    FASTLBP_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) {
+        const Share share = Share::of_any(rest[i]);
+        values[i] = Packed{to_bits(share.significand)};
+        exponents.add(share.exponent, i == own);
+        sum += static_cast<uint32_t>(share.exponent < 0 ? -share.exponent : share.exponent);
+    }
+    exponents.count(zeros, infinities, own);
+    return sum <= MOST_EXPONENTS >> width;
 }
 
 /// The product of a thread's eight messages near 1, or of their digits.
@@ -398,8 +476,8 @@ struct PieceShare {
 };
 
 /// Takes over what hubs send that are read in N rounds, side by side; `top` is above those of the first. Returns whether
-/// that was right. `few`: none has more than 2^FEW_LEVELS threads.
-template <int N>
+/// that was right. `few`: none has more than 2^FEW_LEVELS threads. BY_DIGITS: messages need not be doubles.
+template <int N, bool BY_DIGITS>
 __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Share &top, const uint32_t *rounds,
                                           bool few, const Wanted &wanted, Partial &partial) {
     Packed values[N][8];
@@ -409,7 +487,9 @@ __device__ __forceinline__ bool take_hubs(const HubReadings *readings, const Sha
     FASTLBP_UNROLL
     for (int n = 0; n < N; ++n) {
         readings[n].take(values[n]);
-        if (!__all_sync(~0u, eight_near(values[n]))) {
+        if (BY_DIGITS) {
+            is_right &= take_any_digits(values[n], readings[n].words.z & 7, hub_width(readings[n].words), exponents[n]);
+        } else if (!__all_sync(~0u, eight_near(values[n]))) {
             is_right &= take_plain_digits(values[n], readings[n].words.z & 7, exponents[n]);
         }
         shares[n] = SiblingShares<>(share_of_eight(values[n], exponents[n]));

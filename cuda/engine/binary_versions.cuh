@@ -76,6 +76,36 @@ struct Versions {
     }
 };
 
+/// Most messages of a hub whose pieces have one height.
+constexpr uint32_t MOST_OF_ONE_HEIGHT = 32 * WARP_LEAVES;
+
+/// What a thread reads of what is above a piece of height 0, of a hub whose pieces have one height, or of none.
+struct VersionReading {
+    const uint64_t *place = nullptr;
+    uint64_t significand = ONE_BITS, other = 0;
+
+    VersionReading() = default;
+    /// Given the hub's first chunk.
+    __device__ __forceinline__ VersionReading(uint32_t buffer, const uint4 *chunk) {
+        const uint32_t versions[1] = {version_of_height(chunk, 0, lane_of_warp())};
+        place = Versions<1>(buffer, versions).places[0];
+        if (place) {
+            look_for_two(place, significand, other);
+        }
+    }
+    __device__ __forceinline__ bool any_missing() const { return has_other_sign(significand, 0) | has_other_sign(other, 0); }
+    __device__ __forceinline__ void repeat(const Places &) {
+        if (any_missing()) {
+            look_for_two(place, significand, other);
+        }
+    }
+    /// When it is there: what is above the piece of a slot, as many behind the first one of the hub.
+    __device__ __forceinline__ Product above(uint32_t slot) const {
+        return ProductsOfWarp(Versions<1>::product(significand, other))
+            .without(static_cast<int>(slot / WARP_LEAVES), Product::neutral());
+    }
+};
+
 /// What is above the piece of height 0 that a factor reads, given the hub's first chunk and the words of this thread; the hub has at
 /// most so many heights of pieces.
 template <int HEIGHTS>
@@ -103,16 +133,14 @@ __device__ __forceinline__ Product versions_beside(uint32_t buffer, const uint4 
 
 /// The same of any hub.
 __device__ __noinline__ inline Product other_versions(uint32_t buffer, const uint4 *chunk, HubWords words) {
-    constexpr uint32_t OF_ONE_HEIGHT = 32 * WARP_LEAVES;
-    return words.w <= OF_ONE_HEIGHT ? versions_beside<1>(buffer, chunk, words)
+    return words.w <= MOST_OF_ONE_HEIGHT ? versions_beside<1>(buffer, chunk, words)
                                     : versions_beside<MOST_HEIGHTS>(buffer, chunk, words);
 }
 
 /// The same as a share.
-__device__ __forceinline__ PieceShare share_above_piece(uint32_t buffer, const uint4 *chunk, const HubWords &words) {
+__device__ __forceinline__ PieceShare share_above_piece(const Product &above) {
     // What is farther away than messages can be does not matter.
     constexpr int64_t MOST = 1 << 28;
-    const Product above = other_versions(buffer, chunk, words);
     const int64_t exponent = above.exponent < -MOST ? -MOST : above.exponent > MOST ? MOST : above.exponent;
     const int32_t certain = (above.zeros != 0 ? EXPONENT_ZERO : 0) + (above.infinities != 0 ? EXPONENT_INFINITY : 0);
     return PieceShare{{above.significand, certain}, static_cast<int32_t>(exponent)};

@@ -526,8 +526,8 @@ constexpr uint32_t SHARED_PIECES = 512;
 constexpr uint32_t LEVEL_STATES = 5;
 /// Threads of a block by levels: few, as each needs many registers and most of them wait.
 constexpr uint32_t LEVEL_THREADS = 256;
-/// Words of 64 units each in which a warp notes the unusual ones.
-constexpr uint32_t UNUSUAL_WORDS = 32;
+/// Words of 32 units each in which a warp notes how they are sent.
+constexpr uint32_t WAY_WORDS = 32;
 /// Bytes of shared memory at most that blocks have besides what is at home.
 constexpr uint32_t FLOOD_SHARED = 8192;
 /// Most passes that run ahead at a time where contradictions do not end the run.
@@ -651,13 +651,14 @@ static_assert(sizeof(LevelUnitData) == 8, "LevelUnitData");
 FASTLBP_FIELD(LevelUnitData, chunk, 0);
 FASTLBP_FIELD(LevelUnitData, shape, 4);
 
-/// A bit for each of a warp's units that could not be sent the usual way once; those 64 * UNUSUAL_WORDS apart share one.
-struct UnusualUnits {
+/// Two bits for each of a warp's units, which tell how it is sent where the usual way did not do once; those 32 * WAY_WORDS apart
+/// share them.
+struct UnitWays {
     uint64_t words[32];
 };
 
-static_assert(sizeof(UnusualUnits) == 256, "UnusualUnits");
-FASTLBP_FIELD(UnusualUnits, words, 0);
+static_assert(sizeof(UnitWays) == 256, "UnitWays");
+FASTLBP_FIELD(UnitWays, words, 0);
 
 struct Binary;
 
@@ -751,7 +752,7 @@ struct BinaryData {
     /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; by piece, those of all
     /// heights one after the other, the place of the product of all its messages; and of each piece above the lowest ones the number
     /// of its first part among these, and the end (see binary_versions.cuh).
-    UnusualUnits *level_unusual;
+    UnitWays *level_ways;
     uint64_t *level_products;
     uint64_t product_stride;
     const uint32_t *piece_places;
@@ -826,7 +827,7 @@ FASTLBP_FIELD(BinaryData, mean_numerator, 400);
 FASTLBP_FIELD(BinaryData, maxima, 404);
 FASTLBP_FIELD(BinaryData, soft, 408);
 FASTLBP_FIELD(BinaryData, tallies_ahead, 416);
-FASTLBP_FIELD(BinaryData, level_unusual, 424);
+FASTLBP_FIELD(BinaryData, level_ways, 424);
 FASTLBP_FIELD(BinaryData, level_products, 432);
 FASTLBP_FIELD(BinaryData, product_stride, 440);
 FASTLBP_FIELD(BinaryData, piece_places, 448);

@@ -64,11 +64,9 @@ fn encoded(a: ExtendedFloat, b: ExtendedFloat, any: f64, out: &mut Words) {
     out.word(near).word(near);
     out.numbers(&value.probabilities()).number(value.probability());
     // From and to far numbers.
-    out.encoded(value).encoded(if value.is_deterministic() {
-        value
-    } else {
-        EncodedMessage::pack(value.unpack())
-    });
+    let stored =
+        if value.is_deterministic() { value } else { EncodedMessage::pack(value.unpack()) };
+    out.encoded(value).encoded(stored).encoded(stored);
 }
 
 pub(super) fn draw(cases: &mut Cases) {

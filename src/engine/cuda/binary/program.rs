@@ -13,7 +13,7 @@ use crate::engine::cuda::driver::{
 use crate::engine::cuda::interface::arithmetic::Product;
 use crate::engine::cuda::interface::binary::{
     AHEAD_AT_MOST, BODY_WORDS, Binary, IMAGE_ROOM, KNOWN_SOFT, LEVEL_STATES, LEVEL_THREADS,
-    NODE_WORDS, SHARED_PIECES, Source, UNSENT, UnusualUnits, WARP_LEAVES,
+    NODE_WORDS, SHARED_PIECES, Source, UNSENT, UnitWays, WARP_LEAVES,
 };
 use crate::engine::cuda::interface::run::{
     self, Loop, PASS_BUFFERS, ROUGH, ReductionCounters, RuleKind, SCANS, THREADS,
@@ -244,7 +244,7 @@ impl BinaryProgram {
                 binary.level_starts = loader.load(&work.starts)?;
                 binary.level_warps = warps as u32;
                 // A launch without iterations comes before the first run.
-                binary.level_unusual = loader.load(&filled(warps, UnusualUnits::default())?)?;
+                binary.level_ways = loader.load(&filled(warps, UnitWays::default())?)?;
                 // Two words of each product.
                 let product_words = 2 * work.products;
                 binary.product_stride = product_words as u64;

@@ -37,8 +37,8 @@ device_interface! {
     const LEVEL_STATES: usize = 5;
     /// Threads of a block by levels: few, as each needs many registers and most of them wait.
     const LEVEL_THREADS: u32 = 256;
-    /// Words of 64 units each in which a warp notes the unusual ones.
-    const UNUSUAL_WORDS: usize = 32;
+    /// Words of 32 units each in which a warp notes how they are sent.
+    const WAY_WORDS: usize = 32;
     /// Bytes of shared memory at most that blocks have besides what is at home.
     const FLOOD_SHARED: u32 = 8 << 10;
     /// Most passes that run ahead at a time where contradictions do not end the run.
@@ -135,9 +135,10 @@ device_interface! {
         shape: u32,
     }
 
-    /// A bit for each of a warp's units that could not be sent the usual way once; those 64 * UNUSUAL_WORDS apart share one.
-    struct UnusualUnits {
-        words: [u64; UNUSUAL_WORDS],
+    /// Two bits for each of a warp's units, which tell how it is sent where the usual way did not do once; those 32 * WAY_WORDS apart
+    /// share them.
+    struct UnitWays {
+        words: [u64; WAY_WORDS],
     }
 
     /// The graph, its messages and what is done with them.
@@ -230,7 +231,7 @@ device_interface! {
         /// pieces of large hubs, in two words each, of all states, of which each has product_stride words; by piece, those of all
         /// heights one after the other, the place of the product of all its messages; and of each piece above the lowest ones the number
         /// of its first part among these, and the end (see binary_versions.cuh).
-        level_unusual: Address<UnusualUnits>,
+        level_ways: Address<UnitWays>,
         level_products: Address<u64>,
         product_stride: u64,
         piece_places: ReadOnly<u32>,
