@@ -46,9 +46,10 @@ pub(crate) use number::{Arithmetic, ExtendedFloat, Max, Real, scratch_by_number}
 pub(crate) use packed::EncodedMessage;
 pub(crate) use power::{geometric_mean, mean_numerator};
 pub(crate) use product::{
-    BLOCK, BLOCK_LEVELS, Product, SMALL_DEGREE, Scratch as ProductScratch, binary_leave_one_out,
-    binary_leave_one_out_all, deterministic_probability, leave_one_out_of_few, probability_of_few,
-    resolve_message, resolve_states, stored_message, weights_to_probabilities,
+    BLOCK, BLOCK_LEVELS, Product, RunningProduct, SMALL_DEGREE, Scratch as ProductScratch,
+    binary_leave_one_out, binary_leave_one_out_all, deterministic_probability,
+    leave_one_out_of_few, probability_of_few, resolve_message, resolve_states, stored_message,
+    weights_to_probabilities,
 };
 pub(crate) use states::NearStates;
 pub(crate) use table::{

@@ -157,6 +157,35 @@ impl Product {
     }
 }
 
+/// A product that is multiplied by one product after the other, by at most 64 of them. Which digits it has does not depend on powers
+/// of two, so that they are those of [`Monoid::combine`]; the powers of two of its digits are left in them until it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct RunningProduct(Product);
+
+impl RunningProduct {
+    #[inline(always)]
+    pub(crate) fn of(product: Product) -> Self {
+        Self(product)
+    }
+
+    #[inline(always)]
+    pub(crate) fn multiply(&mut self, other: Product) {
+        self.0 = Product {
+            significand: self.0.significand * other.significand,
+            exponent: self.0.exponent + other.exponent,
+            zeros: self.0.zeros + other.zeros,
+            infinities: self.0.infinities + other.infinities,
+        };
+    }
+
+    #[inline(always)]
+    pub(crate) fn product(self) -> Product {
+        let product = ExtendedFloat::normalise(self.0.significand, self.0.exponent);
+        let (significand, exponent) = (product.significand(), product.exponent());
+        Product { significand, exponent, ..self.0 }
+    }
+}
+
 /// What is above a block, as an `f64`, times its factors but that of a leaf.
 #[inline(always)]
 fn plain_times_others(above: f64, x: &[f64; BLOCK], leaf: usize) -> f64 {
@@ -600,6 +629,19 @@ mod tests {
             } else {
                 let near = plain_factors(&values).is_some();
                 prop_assert!(!near || above.odds().is_deterministic() || above.zeros > 0 || product.exponent.abs() > 1000);
+            }
+        }
+
+        /// A running product has the bits of one product after the other, also with the most factors.
+        #[test]
+        fn running_products_are_products(values in prop::collection::vec(message(), 1..=65)) {
+            let mut running = RunningProduct::of(Product::of(values[0]));
+            let mut expected = Product::of(values[0]);
+            for &value in &values[1..] {
+                // (Digits of messages are those of their products.)
+                running.multiply(Product::of(value));
+                expected = expected.combine(Product::of(value));
+                prop_assert_eq!(running.product().to_words(), expected.to_words());
             }
         }
 

@@ -63,7 +63,7 @@ impl Active {
             }
         };
         let trees = Trees::new(state)?;
-        let cursors = Cursors::new(state, &trees)?;
+        let cursors = Cursors::new(&trees)?;
         Ok(Self {
             // Beyond the range of f64 nothing moves but by becoming certain.
             threshold: Threshold {

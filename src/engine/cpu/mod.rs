@@ -28,6 +28,7 @@ mod pace;
 mod parallel;
 mod pending;
 mod plan;
+mod random;
 mod residual;
 mod run;
 mod serial;

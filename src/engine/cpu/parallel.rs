@@ -134,7 +134,7 @@ impl ParallelBatches {
 
 /// The state of a serial run for one of several threads. It has neither cursors nor trees of high-arity
 /// factors: both follow the messages in the order in which one thread updates them.
-fn uncached<'a>(
+pub(super) fn uncached<'a>(
     state: &'a State, trees: &'a Trees, high_arity: &'a mut HighArityFactors, constants_sent: bool,
     workspace: &'a mut Workspace,
 ) -> Serial<'a> {

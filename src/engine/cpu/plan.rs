@@ -7,14 +7,14 @@ use super::lane_layout::lane_layout;
 use super::lanes::Lanes;
 use super::mixed::MixedBatches;
 use super::parallel::ParallelBatches;
+use super::random::RandomOrders;
 use super::residual::Residual;
-use super::singles::Singles;
 use super::state::State;
 use super::team::Team;
 use super::trees::{Cursors, Trees};
 use super::tuning::Tuning;
 use crate::error::Result;
-use crate::memory::{boxed, room};
+use crate::memory::boxed;
 use crate::schedule::{KnownOrder, Schedule, Storage, analyse};
 
 /// What one iteration does.
@@ -33,7 +33,7 @@ impl Order {
         match self {
             Self::Serial(batches) => Some(batches),
             Self::Parallel(parallel) => Some(parallel.batches()),
-            Self::Lanes(_) | Self::Random { .. } => None,
+            Self::Lanes(_) | Self::Random(_) => None,
         }
     }
 }
@@ -63,8 +63,8 @@ pub(super) enum Order {
     Lanes(Lanes),
     /// Levels of the dependency analysis, on all threads.
     Parallel(ParallelBatches),
-    /// A fresh permutation in each iteration, on one thread. `order` has room for all edges.
-    Random { seed: u64, order: Vec<u32>, singles: Singles },
+    /// A fresh permutation in each iteration.
+    Random(RandomOrders),
 }
 
 impl Plan {
@@ -76,10 +76,9 @@ impl Plan {
         }
         if let Schedule::SequentialRandom { seed } = *schedule {
             let trees = Trees::new(state)?;
-            let cursors = Cursors::new(state, &trees)?;
+            let cursors = Cursors::default();
             let high_arity = HighArityFactors::new(state, |_| true)?;
-            let order = room(state.graph.edge_count())?;
-            let order = Order::Random { seed, order, singles: Singles::new(state)? };
+            let order = Order::Random(RandomOrders::new(state, seed, team.threads(), tuning)?);
             return Ok(Plan::Batches(boxed(BatchPlan::new(order, trees, cursors, high_arity))?));
         }
         if let Schedule::Parallel = schedule {
@@ -94,7 +93,7 @@ impl Plan {
         let mut classes = Batches::of_classes(state, preorder)?;
         let few = classes.sends_few(state)?;
         let high_arity = HighArityFactors::new(state, |f| few[f])?;
-        let trees = Trees::new(state)?;
+        let mut trees = Trees::new(state)?;
         let threads = team.threads();
         let may_be_shared = threads > 1 && high_arity.is_empty();
         let mut mixes_factors = classes.mixes_factors(state);
@@ -132,13 +131,14 @@ impl Plan {
                 && let Some(layout) = lane_layout(state, &classes, &assignment, tuning)?
             {
                 state.arrange(Some(layout))?;
+                trees.find_roots(state)?;
             }
             let order = Order::Lanes(Lanes::new(state, classes, &assignment, tuning)?);
-            let cursors = Cursors::new(state, &trees)?;
+            let cursors = Cursors::new(&trees)?;
             return Ok(Plan::Batches(boxed(BatchPlan::new(order, trees, cursors, high_arity))?));
         }
         classes.prepare_serial(state, Tasks::OfParts)?;
-        let cursors = Cursors::new(state, &trees)?;
+        let cursors = Cursors::new(&trees)?;
         let mixed = match mixes_factors && MixedBatches::serves(state, &classes, tuning) {
             true => Some(MixedBatches::new(state, &trees, &classes, 1, tuning)?),
             false => None,

@@ -136,7 +136,7 @@ impl Scratch {
 impl Residual {
     pub(super) fn new(state: &State, log_domain: bool) -> Result<Self> {
         let trees = Trees::new(state)?;
-        let cursors = Cursors::new(state, &trees)?;
+        let cursors = Cursors::new(&trees)?;
         Ok(Self {
             trees,
             cursors,

@@ -6,6 +6,7 @@ use super::measure::{History, Measure, Tracker};
 use super::overlap::Overlap;
 use super::pace::Pace;
 use super::plan::{BatchPlan, Order, Plan};
+use super::random::Iteration;
 use super::serial::Serial;
 use super::single_inputs::SingleInputs;
 use super::state::{Contradictions, State};
@@ -20,7 +21,6 @@ use crate::engine::{Contradiction, Control, Progress, RunReport, Start, StopReas
 use crate::error::{Error, Result};
 use crate::kernel::EncodedMessage;
 use crate::memory::NoMemory;
-use crate::schedule::random_order;
 use std::time::{Duration, Instant};
 
 /// Iterations of graphs with fewer edges are compared with one thread where that would run them in the same steps.
@@ -407,6 +407,7 @@ impl Loop<'_> {
         let CpuEngine { state, team, synchronous, plan, active, iterations, trees_stale, .. } =
             self.engine;
         let iteration = *iterations;
+        let last = self.rule.most_iterations().max(self.iterations + 1);
         match plan {
             _ if active.is_some() => {
                 if let Some(active) = active {
@@ -465,8 +466,20 @@ impl Loop<'_> {
                     batches.run(state, trees, team, constants_sent);
                 } else if let Order::Lanes(lanes) = order {
                     lanes.run(state, trees, cursors, team, constants_sent, 1);
-                } else {
-                    team.run_alone(|workspace| -> Result<()> {
+                } else if let Order::Random(orders) = order {
+                    let (state, team, end) =
+                        (&*state, &*team, iteration + (last - self.iterations));
+                    orders.run(Iteration {
+                        state,
+                        trees,
+                        high_arity,
+                        team,
+                        constants_sent,
+                        iteration,
+                        end,
+                    })?;
+                } else if let Order::Serial(batches) = order {
+                    team.run_alone(|workspace| {
                         let high_degree_variables =
                             HighDegreeVariables { trees, cursors: Some(cursors) };
                         let mut serial = Serial {
@@ -476,16 +489,8 @@ impl Loop<'_> {
                             constants_sent,
                             workspace,
                         };
-                        match order {
-                            Order::Serial(batches) => serial.run(batches),
-                            Order::Random { seed, order, singles } => {
-                                random_order(state.graph.edge_count(), *seed, iteration, order)?;
-                                serial.run_sequence(order, singles);
-                            }
-                            Order::Lanes(_) | Order::Parallel(_) => {}
-                        }
-                        Ok(())
-                    })?;
+                        serial.run(batches);
+                    });
                 }
                 if has_mixed && !by_batches {
                     synchronous.messages_were_replaced();

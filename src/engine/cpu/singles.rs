@@ -7,10 +7,13 @@
 use super::batches::Task;
 use super::serial::Serial;
 use super::state::State;
+use super::trees::Trees;
 use crate::error::Result;
 use crate::kernel::small_horn_messages;
 use crate::memory::collected;
+use crate::model::FactorGraph;
 use crate::prefetch::prefetch;
+use std::ops::Range;
 
 /// By how many messages each step of the prefetch precedes the computation: that of the edge, of the links and of the
 /// messages. Where a step takes a hundred nanoseconds from memory, a few messages of some tens each are enough.
@@ -41,6 +44,15 @@ struct Single {
     position: u8,
 }
 
+impl Single {
+    /// For how many of the factor's variables something is prefetched, from the first one on.
+    #[inline(always)]
+    fn prefetched(&self) -> usize {
+        // (Where the arity is not known, all.)
+        MOST_LINKS.min(self.arity.wrapping_sub(1) as usize + 1)
+    }
+}
+
 impl Singles {
     pub(super) fn new(state: &State) -> Result<Self> {
         let graph = &state.graph;
@@ -64,7 +76,34 @@ impl Singles {
         Ok(Self { edges })
     }
 
-    /// Prefetches for the computations that follow the one at `place` of an order.
+    /// The variables of the factor of an edge.
+    #[inline(always)]
+    pub(super) fn variables<'a>(&self, graph: &'a FactorGraph, edge: u32) -> &'a [u32] {
+        let Single { first, arity, .. } = self.edges[edge as usize];
+        match arity {
+            0 => graph.factor_variables(graph.edge_factors()[edge as usize] as usize),
+            _ => &graph.edge_variables()[first as usize..][..arity as usize],
+        }
+    }
+
+    /// Prefetches what is known of `variables` for the edges that follow the one at `place` of an order.
+    #[inline(always)]
+    pub(super) fn look_ahead_for_variables<T>(
+        &self, graph: &FactorGraph, variables: &[T], order: &[u32], place: usize,
+    ) {
+        let edge_variables = graph.edge_variables();
+        if let Some(&edge) = order.get(place + EDGE_DISTANCE) {
+            prefetch(&self.edges, edge as usize);
+            prefetch(edge_variables, edge as usize);
+        }
+        if let Some(&edge) = order.get(place + MESSAGE_DISTANCE) {
+            let single = &self.edges[edge as usize];
+            let factor = edge_variables[single.first as usize..].iter();
+            factor.take(single.prefetched()).for_each(|&v| prefetch(variables, v as usize));
+        }
+    }
+
+    /// Prefetches what does not change for the computations that follow the one at `place` of an order.
     #[inline(always)]
     fn look_ahead(&self, state: &State, order: &[u32], place: usize) {
         if let Some(&edge) = order.get(place + EDGE_DISTANCE) {
@@ -73,36 +112,78 @@ impl Singles {
         if let Some(&edge) = order.get(place + LINK_DISTANCE) {
             let Single { first, coefficients, arity, .. } = self.edges[edge as usize];
             prefetch(&state.links, first as usize);
+            // (To find evidence.)
+            prefetch(state.graph.edge_variables(), first as usize);
             if arity >= 2 {
                 // They may lie across two cache lines.
                 prefetch(&state.links, first as usize + arity as usize - 1);
                 prefetch(state.all_coefficients(), coefficients as usize);
             }
         }
-        if let Some(&edge) = order.get(place + MESSAGE_DISTANCE) {
-            let Single { first, .. } = self.edges[edge as usize];
-            for link in state.links[first as usize..].iter().take(MOST_LINKS) {
+    }
+
+    /// Prefetches the messages for the computation of one along an edge; where other threads may have replaced some (`ARE_SHARED`),
+    /// products of high-degree variables, too.
+    #[inline(always)]
+    fn look_ahead_for_messages<const ARE_SHARED: bool>(
+        &self, state: &State, trees: &Trees, edge: u32,
+    ) {
+        let single = &self.edges[edge as usize];
+        let links = state.links[single.first as usize..].iter().take(single.prefetched());
+        for (position, &link) in links.enumerate() {
+            let is_own = ARE_SHARED && position == single.position as usize;
+            if is_own {
+                state.to_variable.prefetch_to_write(link.slot as usize);
+            } else {
                 state.to_variable.prefetch(link.slot as usize);
+            }
+            if link.high_degree {
+                if ARE_SHARED {
+                    trees.prefetch_path(link, is_own);
+                } else {
+                    trees.prefetch_root(link);
+                }
             }
         }
     }
 }
 
 impl Serial<'_> {
-    /// Updates messages one after the other.
-    pub(super) fn run_sequence(&mut self, order: &[u32], singles: &Singles) {
+    /// Updates the messages at some places of an order one after the other. Other threads may have replaced messages and products
+    /// before, if they share them.
+    pub(super) fn run_sequence<const ARE_SHARED: bool>(
+        &mut self, order: &[u32], places: Range<usize>, singles: &Singles,
+    ) {
         if self.state.is_plain_run() && self.high_arity.is_empty() {
-            return self.run_singles(order, singles);
+            return self.run_singles::<ARE_SHARED>(order, places, singles);
         }
-        for &edge in order {
+        for &edge in &order[places] {
             self.run_batch(&[edge]);
         }
     }
 
     /// [`Self::run_sequence`] for sums without damping, and without trees of high-arity factors.
-    fn run_singles(&mut self, order: &[u32], singles: &Singles) {
-        for (place, &edge) in order.iter().enumerate() {
-            singles.look_ahead(self.state, order, place);
+    fn run_singles<const ARE_SHARED: bool>(
+        &mut self, order: &[u32], places: Range<usize>, singles: &Singles,
+    ) {
+        let (state, trees) = (self.state, self.high_degree_variables.trees);
+        let look_ahead = |edge: u32| {
+            singles.look_ahead_for_messages::<ARE_SHARED>(state, trees, edge);
+        };
+        // (What comes behind these places is still to be written.)
+        let messages = &order[..places.end];
+        if ARE_SHARED {
+            messages[places.start..]
+                .iter()
+                .take(MESSAGE_DISTANCE)
+                .for_each(|&edge| look_ahead(edge));
+        }
+        for place in places {
+            let edge = order[place];
+            singles.look_ahead(state, order, place);
+            if let Some(&edge) = messages.get(place + MESSAGE_DISTANCE) {
+                look_ahead(edge);
+            }
             let single = &singles.edges[edge as usize];
             match single.arity {
                 1 if self.constants_sent => {}

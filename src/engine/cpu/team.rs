@@ -18,6 +18,8 @@ pub(super) struct Team {
     workspaces: Vec<Mutex<Workspace>>,
     /// Of the chunks of each thread.
     taken: Vec<Taken>,
+    /// Of each thread, for the barriers of a job.
+    arrivals: Vec<Arrivals>,
 }
 
 /// Number of threads for a graph with `edges` edges: what was asked for (else one per physical core), but no
@@ -39,7 +41,8 @@ impl Team {
         let threads = size(threads, edges, tuning)?;
         let workspaces = collected((0..threads).map(|_| Mutex::default()))?;
         let taken = collected((0..threads).map(|_| Taken::default()))?;
-        Ok(Self { threads, gang: Gang::ALONE, is_alone: false, workspaces, taken })
+        let arrivals = collected((0..threads).map(|_| Arrivals::default()))?;
+        Ok(Self { threads, gang: Gang::ALONE, is_alone: false, workspaces, taken, arrivals })
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -71,7 +74,7 @@ impl Team {
     pub(super) fn run(&self, job: impl Fn(&mut Worker<'_>) + Sync) {
         let gang = if self.is_alone { &Gang::ALONE } else { &self.gang };
         let count = gang.threads();
-        let barrier = Barrier::new(count);
+        let barrier = Barrier::new(&self.arrivals[..count]);
         gang.run(&|index: usize| {
             let guard = PoisonOnPanic(&barrier);
             let mut workspace = self.workspaces[index].lock();
@@ -104,20 +107,20 @@ impl Team {
 pub(super) struct Worker<'a> {
     pub(super) index: usize,
     pub(super) count: usize,
-    barrier: &'a Barrier,
+    barrier: &'a Barrier<'a>,
     pub(super) workspace: &'a mut Workspace,
 }
 
 impl Worker<'_> {
     /// Barrier: returns when every thread has called it. What any thread wrote before is visible to all after.
     pub(super) fn wait(&self) {
-        self.barrier.wait();
+        self.barrier.wait(self.index);
     }
 
     /// The working memory, and [`Self::wait`].
     pub(super) fn parts(&mut self) -> (&mut Workspace, impl Fn() + use<'_>) {
-        let barrier = self.barrier;
-        (self.workspace, || barrier.wait())
+        let (barrier, index) = (self.barrier, self.index);
+        (self.workspace, move || barrier.wait(index))
     }
 
     /// The working memory, and the means to wait for other workers without the barrier.
@@ -165,47 +168,60 @@ fn share(length: usize, thread: usize, threads: usize) -> Range<usize> {
 
 /// A barrier that spins briefly and then yields. It never sleeps: a level takes microseconds, and waking a
 /// sleeping thread takes longer.
-struct Barrier {
-    threads: usize,
-    arrived: AtomicUsize,
-    generation: AtomicUsize,
+///
+/// Each thread tells of its arrival at a place of its own, where the first one waits for it; then all wait for the first one.
+/// So no cache line is written by several threads, which would have to get it one after the other.
+struct Barrier<'a> {
+    /// The number of barriers at which each thread has arrived.
+    arrivals: &'a [Arrivals],
+    /// The number of barriers at which all have.
+    passed: Arrivals,
     poisoned: AtomicBool,
 }
+
+/// On a cache line of its own: on two, since processors fetch them in pairs.
+#[derive(Default)]
+#[repr(align(128))]
+struct Arrivals(AtomicUsize);
 
 /// Spins for a few microseconds. Where there are more threads than free cores, the thread that is waited for
 /// may need this core, so that a longer spin would delay it.
 const SPINS_BEFORE_YIELD: u32 = 100;
 
-impl Barrier {
-    fn new(threads: usize) -> Self {
-        Self {
-            threads,
-            arrived: AtomicUsize::new(0),
-            generation: AtomicUsize::new(0),
-            poisoned: AtomicBool::new(false),
-        }
+impl<'a> Barrier<'a> {
+    /// For as many threads as there are arrivals, none of which waits at another barrier with these.
+    fn new(arrivals: &'a [Arrivals]) -> Self {
+        arrivals.iter().for_each(|arrival| arrival.0.store(0, Ordering::Relaxed));
+        Self { arrivals, passed: Arrivals::default(), poisoned: AtomicBool::new(false) }
     }
 
-    fn wait(&self) {
-        if self.threads == 1 {
+    fn wait(&self, thread: usize) {
+        let Some((_, others)) =
+            self.arrivals.split_first().filter(|(_, others)| !others.is_empty())
+        else {
             return;
-        }
-        let generation = self.generation.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
-            return;
-        }
+        };
         let mut patience = Patience { barrier: self, polls: 0 };
-        while self.generation.load(Ordering::Acquire) == generation {
-            patience.pause();
+        let mut wait_for = |arrivals: &Arrivals, count: usize| {
+            while arrivals.0.load(Ordering::Acquire) != count {
+                patience.pause();
+            }
+        };
+        // (No thread is at another barrier than the others.)
+        let count = self.passed.0.load(Ordering::Relaxed) + 1;
+        if thread == 0 {
+            others.iter().for_each(|other| wait_for(other, count));
+            self.passed.0.store(count, Ordering::Release);
+        } else {
+            self.arrivals[thread].0.store(count, Ordering::Release);
+            wait_for(&self.passed, count);
         }
     }
 }
 
 /// How a thread waits between two polls for what another thread of the team does.
 pub(super) struct Patience<'a> {
-    barrier: &'a Barrier,
+    barrier: &'a Barrier<'a>,
     polls: u32,
 }
 
@@ -233,7 +249,7 @@ impl Patience<'_> {
     }
 }
 
-struct PoisonOnPanic<'a>(&'a Barrier);
+struct PoisonOnPanic<'a>(&'a Barrier<'a>);
 
 impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {

@@ -6,9 +6,10 @@
 use super::state::{Link, State};
 use crate::error::Result;
 use crate::kernel::{
-    BLOCK, BLOCK_LEVELS, EncodedMessage, Monoid, Product, SMALL_DEGREE, tree_levels,
+    BLOCK, BLOCK_LEVELS, EncodedMessage, Monoid, Product, RunningProduct, SMALL_DEGREE, tree_levels,
 };
 use crate::memory::{Grow, collected, room};
+use crate::prefetch::{prefetch, prefetch_to_write};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The trees of all variables of a degree above [`SMALL_DEGREE`].
@@ -17,6 +18,37 @@ pub(super) struct Trees {
     /// Where each variable's nodes start; `NONE` for a variable without a tree. Empty if none has.
     starts: Vec<u32>,
     nodes: Cells,
+    /// Where the trees and the messages are, in the order of the variables; empty unless all variables are binary.
+    roots: Vec<Root>,
+}
+
+/// What is to be known of the tree of a binary variable, side by side.
+#[derive(Clone, Copy)]
+struct Root {
+    first_slot: u32,
+    degree: u32,
+    /// Where its nodes start in [`Trees::nodes`].
+    nodes: u32,
+}
+
+impl Root {
+    /// The position of a link's message among those of its variable.
+    fn leaf(self, link: Link) -> usize {
+        (link.slot - self.first_slot) as usize
+    }
+
+    /// Number of blocks of the variable's messages.
+    fn blocks(self) -> usize {
+        (self.degree as usize).div_ceil(BLOCK)
+    }
+
+    /// The messages of a block, padded with ones.
+    #[inline(always)]
+    fn messages(self, state: &State, block: usize) -> [EncodedMessage; BLOCK] {
+        let first = block * BLOCK;
+        let count = (self.degree as usize - first).min(BLOCK);
+        state.to_variable.padded::<BLOCK>(self.first_slot as usize + first, count)
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -74,6 +106,12 @@ impl Cells {
     }
 
     #[inline(always)]
+    fn prefetch(&self, index: usize, to_write: bool) {
+        let line = index / Self::IN_LINE;
+        if to_write { prefetch_to_write(&self.0, line) } else { prefetch(&self.0, line) }
+    }
+
+    #[inline(always)]
     fn set(&self, index: usize, product: Product) {
         self.0[index / Self::IN_LINE].0[index % Self::IN_LINE].set(product);
     }
@@ -115,8 +153,24 @@ impl Trees {
             }
         }
         trees.nodes = Cells::new(next)?;
+        trees.find_roots(state)?;
         trees.rebuild_all(state);
         Ok(trees)
+    }
+
+    /// Finds out where messages are. To be called when they have been laid out anew.
+    pub(super) fn find_roots(&mut self, state: &State) -> Result<()> {
+        self.roots.clear();
+        if state.graph.all_binary() {
+            for (v, &nodes) in self.starts.iter().enumerate() {
+                if nodes != NONE {
+                    let slots = state.slots(v);
+                    let (first_slot, degree) = (slots.start as u32, slots.len() as u32);
+                    self.roots.try_push(Root { first_slot, degree, nodes })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether a variable has a tree.
@@ -151,15 +205,10 @@ impl Trees {
 
     /// Computes the nodes above one leaf, whose message has changed. O(log degree * states).
     fn update(&self, state: &State, variable: usize, leaf: usize) {
+        let block = leaf >> BLOCK_LEVELS;
         for x in 0..states(state, variable) {
-            let mut walk = Walk::new(self, state, variable, x);
-            let mut node = leaf >> BLOCK_LEVELS;
-            walk.refresh_block(state, variable, node, x);
-            while walk.size > 1 {
-                node /= 2;
-                walk.combine_children(node);
-                walk.ascend();
-            }
+            let product = Product::of_block(&block_messages(state, variable, block, x));
+            Walk::new(self, state, variable, x).replace_block(block, product);
         }
     }
 
@@ -179,25 +228,40 @@ impl Trees {
     /// The product of all messages to a variable but the one at `leaf`, for the weights of state
     /// `x` (for a binary variable: the odds, x = 0). O(log degree).
     fn leave_one_out(&self, state: &State, variable: usize, leaf: usize, x: usize) -> Product {
-        // Start and size of each level, from the blocks to the children of the root.
-        let mut levels = [(0, 0); MAX_LEVELS];
-        let mut walk = Walk::new(self, state, variable, x);
-        let mut height = 0;
+        let block = leaf >> BLOCK_LEVELS;
+        let above = Walk::new(self, state, variable, x).leave_block_out(block);
+        above.times_others(&block_messages(state, variable, block, x), leaf % BLOCK)
+    }
+
+    /// [`Self::leave_one_out`] for a binary variable as odds, where all variables are binary, none of the factors is deterministic,
+    /// and `f64` does for what is multiplied last.
+    #[inline]
+    fn near_odds(&self, state: &State, link: Link) -> Option<EncodedMessage> {
+        let &root = self.roots.get(link.place as usize)?;
+        let leaf = root.leaf(link);
+        let block = leaf >> BLOCK_LEVELS;
+        let above = Walk::of(self, root).leave_block_out(block);
+        above.near_odds_times_others(&root.messages(state, block), leaf % BLOCK)
+    }
+
+    /// Prefetches where the tree of a link's high-degree variable is.
+    #[inline(always)]
+    pub(super) fn prefetch_root(&self, link: Link) {
+        prefetch(&self.roots, link.place as usize);
+    }
+
+    /// Prefetches the nodes that reading the messages beside that of a link to a high-degree variable takes, or replacing this one.
+    #[inline]
+    pub(super) fn prefetch_path(&self, link: Link, to_write: bool) {
+        let Some(&root) = self.roots.get(link.place as usize) else { return };
+        let mut walk = Walk::of(self, root);
+        let mut node = root.leaf(link) >> BLOCK_LEVELS;
         while walk.size > 1 {
-            levels[height] = (walk.level, walk.size);
-            height += 1;
+            // (A node is beside its sibling, or in the next line.)
+            self.nodes.prefetch(walk.level + (node ^ usize::from(!to_write)), to_write);
+            node /= 2;
             walk.ascend();
         }
-        let block = leaf >> BLOCK_LEVELS;
-        let mut product = Product::NEUTRAL;
-        for level in (0..height).rev() {
-            let sibling = (block >> level) ^ 1;
-            let (start, size) = levels[level];
-            if sibling < size {
-                product = product.combine(self.nodes.get(start + sibling));
-            }
-        }
-        product.times_others(&block_messages(state, variable, block, x), leaf % BLOCK)
     }
 }
 
@@ -243,10 +307,7 @@ pub(super) struct Cursors {
 /// What a visit to a high-degree variable needs, in one place for the cache, in which nothing is beside it.
 #[repr(align(64))]
 struct Cursor {
-    first_slot: u32,
-    degree: u32,
-    /// Where its nodes start in `Trees::nodes`.
-    nodes: u32,
+    root: Root,
     /// Where its entries in `down` start.
     down: u32,
     /// The block last visited; `NONE` if there is none.
@@ -254,25 +315,17 @@ struct Cursor {
 }
 
 impl Cursors {
-    pub(super) fn new(state: &State, trees: &Trees) -> Result<Self> {
+    pub(super) fn new(trees: &Trees) -> Result<Self> {
         let mut cursors = Self::default();
-        if !state.graph.all_binary() {
-            return Ok(cursors);
-        }
         let mut down = 0;
-        for v in 0..trees.starts.len() {
-            if trees.covers(v) {
-                let slots = state.slots(v);
-                cursors.high_degree_variables.try_push(Cursor {
-                    first_slot: slots.start as u32,
-                    degree: slots.len() as u32,
-                    nodes: trees.starts[v],
-                    down: down as u32,
-                    block: AtomicU32::new(NONE),
-                })?;
-                let height = tree_levels(blocks(state, v)).count();
-                down = (down + height + 1).next_multiple_of(Cells::IN_LINE);
-            }
+        for &root in &trees.roots {
+            cursors.high_degree_variables.try_push(Cursor {
+                root,
+                down: down as u32,
+                block: AtomicU32::new(NONE),
+            })?;
+            let height = tree_levels(root.blocks()).count();
+            down = (down + height + 1).next_multiple_of(Cells::IN_LINE);
         }
         cursors.down = Cells::new(down)?;
         Ok(cursors)
@@ -298,25 +351,24 @@ impl Cursors {
 
     /// The product of all messages to a high-degree variable but the one at a slot.
     #[inline]
-    fn product(&self, state: &State, trees: &Trees, high_degree: usize, slot: u32) -> Product {
-        let leaf = (slot - self.high_degree_variables[high_degree].first_slot) as usize;
+    fn product(&self, state: &State, trees: &Trees, link: Link) -> Product {
+        let high_degree = link.place as usize;
+        let root = self.high_degree_variables[high_degree].root;
+        let leaf = root.leaf(link);
         let block = leaf >> BLOCK_LEVELS;
         let above = self.visit(state, trees, high_degree, block);
-        above.times_others(
-            &self.high_degree_variables[high_degree].messages(state, block),
-            leaf % BLOCK,
-        )
+        above.times_others(&root.messages(state, block), leaf % BLOCK)
     }
 
     /// [`Self::product`] as odds, where none of its factors is deterministic and `f64` does for what is multiplied last.
     #[inline(always)]
     fn near_odds(&self, state: &State, trees: &Trees, link: Link) -> Option<EncodedMessage> {
         let high_degree = link.place as usize;
-        let cursor = &self.high_degree_variables[high_degree];
-        let leaf = (link.slot - cursor.first_slot) as usize;
+        let root = self.high_degree_variables[high_degree].root;
+        let leaf = root.leaf(link);
         let block = leaf >> BLOCK_LEVELS;
         let above = self.visit(state, trees, high_degree, block);
-        above.near_odds_times_others(&cursor.messages(state, block), leaf % BLOCK)
+        above.near_odds_times_others(&root.messages(state, block), leaf % BLOCK)
     }
 
     /// [`Self::visit`] where the last block was another one: updates the nodes above that one up to the lowest common
@@ -329,45 +381,38 @@ impl Cursors {
         let start = cursor.down as usize;
         let common = |height: usize| last != NONE && (last as usize >> height) == (block >> height);
         let mut levels = [(0, 0); MAX_LEVELS];
-        let size = (cursor.degree as usize).div_ceil(BLOCK);
-        let mut walk = Walk { trees, level: cursor.nodes as usize, size };
+        let mut walk = Walk::of(trees, cursor.root);
+        let mut up = RunningProduct::of(Product::NEUTRAL);
         if last != NONE {
-            let product = Product::of_block(&cursor.messages(state, last as usize));
+            let product = Product::of_block(&cursor.root.messages(state, last as usize));
             trees.nodes.set(walk.level + last as usize, product);
+            up = RunningProduct::of(product);
         }
         // The levels below the lowest common ancestor of both blocks.
         let mut height = 0;
         while walk.size > 1 && !common(height) {
             levels[height] = (walk.level, walk.size);
-            height += 1;
-            if last != NONE && !common(height) {
-                walk.combine_children(last as usize >> height);
+            if last != NONE && !common(height + 1) {
+                walk.multiply_by_sibling(last as usize >> height, &mut up);
+                let parent = last as usize >> (height + 1);
+                trees.nodes.set(walk.level + walk.size + parent, up.product());
             }
+            height += 1;
             walk.ascend();
         }
         if walk.size == 1 {
             self.down.set(start + height, Product::NEUTRAL);
         }
-        let mut product = self.down.get(start + height);
+        let mut down = RunningProduct::of(self.down.get(start + height));
         for level in (0..height).rev() {
             let sibling = (block >> level) ^ 1;
             let (first, size) = levels[level];
             if sibling < size {
-                product = product.combine(trees.nodes.get(first + sibling));
+                down.multiply(trees.nodes.get(first + sibling));
             }
-            self.down.set(start + level, product);
+            self.down.set(start + level, down.product());
         }
-        product
-    }
-}
-
-impl Cursor {
-    /// The messages of a block, padded with ones.
-    #[inline(always)]
-    fn messages(&self, state: &State, block: usize) -> [EncodedMessage; BLOCK] {
-        let first = block * BLOCK;
-        let count = (self.degree as usize - first).min(BLOCK);
-        state.to_variable.padded::<BLOCK>(self.first_slot as usize + first, count)
+        down.product()
     }
 }
 
@@ -398,7 +443,7 @@ impl<'a> HighDegreeVariables<'a> {
     pub(super) fn leave_one_out(&mut self, state: &State, edge: usize, x: usize) -> Product {
         let (link, trees) = (state.links[edge], self.trees);
         if let Some(cursors) = self.cursors(link) {
-            return cursors.product(state, trees, link.place as usize, link.slot);
+            return cursors.product(state, trees, link);
         }
         let variable = state.graph.edge_variables()[edge] as usize;
         let leaf = link.slot as usize - state.slots(variable).start;
@@ -409,7 +454,10 @@ impl<'a> HighDegreeVariables<'a> {
     /// else `None`.
     #[inline(always)]
     pub(super) fn near_odds(&self, state: &State, link: Link) -> Option<EncodedMessage> {
-        self.cursors(link)?.near_odds(state, self.trees, link)
+        match self.cursors(link) {
+            Some(cursors) => cursors.near_odds(state, self.trees, link),
+            None => self.trees.near_odds(state, link),
+        }
     }
 
     /// To be called after the message along an edge to a high-degree variable has changed.
@@ -418,9 +466,14 @@ impl<'a> HighDegreeVariables<'a> {
         let (link, trees) = (state.links[edge], self.trees);
         if let Some(cursors) = self.cursors(link) {
             let high_degree = link.place as usize;
-            let leaf = (link.slot - cursors.high_degree_variables[high_degree].first_slot) as usize;
+            let leaf = cursors.high_degree_variables[high_degree].root.leaf(link);
             cursors.visit(state, trees, high_degree, leaf >> BLOCK_LEVELS);
             return;
+        }
+        if let Some(&root) = trees.roots.get(link.place as usize) {
+            let block = root.leaf(link) >> BLOCK_LEVELS;
+            let product = Product::of_block(&root.messages(state, block));
+            return Walk::of(trees, root).replace_block(block, product);
         }
         let variable = state.graph.edge_variables()[edge] as usize;
         let leaf = link.slot as usize - state.slots(variable).start;
@@ -447,6 +500,54 @@ impl<'a> Walk<'a> {
             level += x * stored_nodes(size);
         }
         Self { trees, level, size }
+    }
+
+    /// As [`Self::new`], of a binary variable.
+    #[inline]
+    fn of(trees: &'a Trees, root: Root) -> Self {
+        Self { trees, level: root.nodes as usize, size: root.blocks() }
+    }
+
+    /// From the level of the blocks: the product of all messages but those of a block. O(log degree).
+    #[inline(always)]
+    fn leave_block_out(mut self, block: usize) -> Product {
+        // Where each level starts, from the blocks to the children of the root.
+        let mut starts = [0_u32; MAX_LEVELS];
+        let (blocks, mut height) = (self.size, 0);
+        while self.size > 1 {
+            starts[height] = self.level as u32;
+            height += 1;
+            self.ascend();
+        }
+        let mut product = RunningProduct::of(Product::NEUTRAL);
+        for level in (0..height).rev() {
+            let sibling = (block >> level) ^ 1;
+            if sibling << level < blocks {
+                product.multiply(self.trees.nodes.get(starts[level] as usize + sibling));
+            }
+        }
+        product.product()
+    }
+
+    /// From the level of the blocks: replaces the product of a block, and all above it. O(log degree).
+    #[inline]
+    fn replace_block(mut self, block: usize, product: Product) {
+        self.trees.nodes.set(self.level + block, product);
+        let (mut node, mut product) = (block, RunningProduct::of(product));
+        while self.size > 1 {
+            self.multiply_by_sibling(node, &mut product);
+            node /= 2;
+            self.ascend();
+            self.trees.nodes.set(self.level + node, product.product());
+        }
+    }
+
+    /// Makes a node's product that of its parent.
+    #[inline(always)]
+    fn multiply_by_sibling(&self, node: usize, product: &mut RunningProduct) {
+        if node ^ 1 < self.size {
+            product.multiply(self.trees.nodes.get(self.level + (node ^ 1)));
+        }
     }
 
     /// Goes to the next level.

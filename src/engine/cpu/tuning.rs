@@ -50,6 +50,14 @@ measured! {
         given_up: f64 = 2.0,
         /// Largest degree of a variable at which an active set marks the messages that read a changed one.
         marking_degree: usize = 64,
+        /// Levels of a random order with fewer messages are run by one thread.
+        narrow_level: u32 = 8,
+        /// Bytes of the random orders that are found at once, and how many are whatever they take.
+        window_bytes: usize = 128 << 20,
+        least_window: usize = 4,
+        /// Several threads update messages of a random order if factors of high arity read at most this many messages for each edge
+        /// of the graph.
+        high_arity_reads: u64 = 4,
         /// Several threads are used if their estimated time is below this share of one thread's.
         worthwhile: f64 = 0.78,
     }

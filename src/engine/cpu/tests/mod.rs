@@ -35,6 +35,8 @@ const EAGER: Tuning = Tuning {
     worthwhile_layout: f64::INFINITY,
     given_up: f64::INFINITY,
     marking_degree: 2,
+    narrow_level: 0,
+    high_arity_reads: u64::MAX,
     ..Tuning::MEASURED
 };
 /// Some batches on all threads, some on one; lanes are given up at each wait.
@@ -47,6 +49,9 @@ const MIXED: Tuning = Tuning {
     worthwhile_layout: f64::INFINITY,
     first_alone: 1,
     given_up: 0.0,
+    narrow_level: 3,
+    window_bytes: 0,
+    least_window: 2,
     ..Tuning::MEASURED
 };
 
@@ -651,7 +656,7 @@ fn high_arity_factors_use_their_trees() {
     let case = Case { graph, evidence, ranks, mode: Mode::SUMS };
     for schedule in case.schedules() {
         let reference = case.reference(&schedule, 3);
-        let mut engine = case.engine(&schedule, 2, EAGER);
+        let mut engine = case.engine(&schedule, 2, Tuning { high_arity_reads: 0, ..EAGER });
         let stored = match &engine.plan {
             Plan::Batches(plan) => !plan.high_arity.is_empty(),
             Plan::Synchronous | Plan::Residual(_) => false,
