@@ -48,11 +48,16 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(tuning: &Tuning) -> Self {
+        Self::after(tuning.first_alone, tuning)
+    }
+
+    /// As [`Self::new`], after so many iterations on one thread.
+    pub(super) fn after(first_alone: u64, tuning: &Tuning) -> Self {
         let bound = tuning.given_up;
         Self {
             bound,
             alone: None,
-            wait: tuning.first_alone,
+            wait: first_alone,
             next_wait: FIRST_WAIT,
             slow: 0,
             fast: 0,

@@ -116,7 +116,8 @@ impl SharedOrders {
         for index in 0..most {
             window.push(order(index)?);
         }
-        let pace = Pace::new(tuning);
+        // (The first iteration takes as long as others, or longer.)
+        let pace = Pace::after(tuning.first_alone.min(1), tuning);
         Ok(Self { pace, window, first: 0, found: 0, time: Duration::ZERO })
     }
 
@@ -168,14 +169,14 @@ impl SharedOrders {
 struct OrderInLevels {
     /// Levels of fewer messages are run by one thread, together with others beside them.
     narrow: u32,
-    order: Vec<u32>,
     /// Per edge.
     levels: Vec<u32>,
     touched: Vec<Touched>,
     /// Per level, to find the places of its edges.
     parts: Vec<Part>,
-    /// The edges thread by thread, and those of a thread segment by segment: a level, whose edges are divided among threads in their
-    /// order, so that each thread gets more or less the same part of the graph in each; or narrow levels that follow each other.
+    /// The edges, first in the order of the schedule, then thread by thread, and those of a thread segment by segment. A segment is a
+    /// level, whose edges are divided among threads in their order, so that each thread gets more or less the same part of the graph
+    /// in each; or narrow levels that follow each other.
     edges: Vec<u32>,
     places: Places,
 }
@@ -226,25 +227,24 @@ struct Part {
 impl OrderInLevels {
     /// About the bytes of one for a graph.
     fn bytes(state: &State) -> usize {
-        12 * state.graph.edge_count() + size_of::<Touched>() * state.graph.variable_count()
+        8 * state.graph.edge_count() + size_of::<Touched>() * state.graph.variable_count()
     }
 
     fn new(state: &State, threads: usize, narrow: u32) -> Result<Self> {
         let edges = state.graph.edge_count();
         Ok(Self {
             narrow,
-            order: room(edges)?,
             levels: filled(edges, 0)?,
             touched: filled(state.graph.variable_count(), Touched::default())?,
             parts: Vec::new(),
-            edges: filled(edges, 0)?,
+            edges: room(edges)?,
             places: Places { threads, starts: filled(threads + 1, 0)?, ends: Vec::new() },
         })
     }
 
     /// Finds the order of an iteration. O(sum of squared arities). Errors: no memory.
     fn find(&mut self, state: &State, singles: &Singles, seed: u64, iteration: u64) -> Result<()> {
-        random_order(state.graph.edge_count(), seed, iteration, &mut self.order)?;
+        random_order(state.graph.edge_count(), seed, iteration, &mut self.edges)?;
         let count = self.find_levels(state, singles) as usize;
         self.parts.clear();
         self.parts.try_resize(count, Part::default())?;
@@ -266,7 +266,7 @@ impl OrderInLevels {
 
     /// Finds the level of each edge, and returns the number of levels.
     fn find_levels(&mut self, state: &State, singles: &Singles) -> u32 {
-        let Self { order, levels, touched, .. } = self;
+        let Self { edges: order, levels, touched, .. } = self;
         let graph = &state.graph;
         touched.fill(Touched::default());
         let mut count = 0;

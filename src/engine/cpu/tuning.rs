@@ -53,7 +53,7 @@ measured! {
         /// Levels of a random order with fewer messages are run by one thread.
         narrow_level: u32 = 8,
         /// Bytes of the random orders that are found at once, and how many are whatever they take.
-        window_bytes: usize = 128 << 20,
+        window_bytes: usize = 64 << 20,
         least_window: usize = 4,
         /// Several threads update messages of a random order if factors of high arity read at most this many messages for each edge
         /// of the graph.

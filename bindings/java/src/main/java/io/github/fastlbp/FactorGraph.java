@@ -156,7 +156,7 @@ public final class FactorGraph extends NativeObject implements Serializable {
 
     /**
      * Memory outside of Java's heap that the graph takes, and that sessions on it take, each with all its buffers on
-     * the CPU: an estimate, on the safe side. A device has memory of its own.
+     * the CPU: an estimate, on the safe side; but SEQRND on several threads may take 64 MiB more. A device has memory of its own.
      *
      * @param sessions number of sessions
      * @return bytes
