@@ -97,8 +97,8 @@ impl RandomOrders {
     }
 }
 
-/// Whether several threads may run messages of such a graph one by one. They keep no trees of factors of high arity, of which each
-/// message then reads all variables.
+/// Whether several threads may run messages of such a graph one by one. They keep no trees of factors of high arity: each message of
+/// such a factor then reads all its variables.
 fn are_shared(state: &State, tuning: &Tuning) -> bool {
     let graph = &state.graph;
     let read = |f: usize| graph.arity(f) as u64 * graph.arity(f) as u64;
@@ -110,11 +110,9 @@ impl SharedOrders {
     fn new(state: &State, threads: usize, tuning: &Tuning) -> Result<Self> {
         let size = OrderInLevels::bytes(state).max(1);
         let most = (tuning.window_bytes / size).max(tuning.least_window).min(threads);
-        let narrow = tuning.narrow_level;
-        let order = |_| OrderInLevels::new(state, threads, narrow).map(Mutex::new);
         let mut window = room(most)?;
-        for index in 0..most {
-            window.push(order(index)?);
+        for _ in 0..most {
+            window.push(Mutex::new(OrderInLevels::new(state, threads, tuning.narrow_level)?));
         }
         // (The first iteration takes as long as others, or longer.)
         let pace = Pace::after(tuning.first_alone.min(1), tuning);
@@ -357,8 +355,8 @@ impl OrderInLevels {
     fn run(&self, now: &Iteration<'_>, singles: &Singles, limit: Option<Instant>) -> bool {
         let &Iteration { state, trees, team, constants_sent, .. } = now;
         let (segments, threads) = (self.places.segments(), self.places.threads);
-        // The last segment of all threads. The first thread sets it before the barrier behind this segment, or a later one where some
-        // threads have not yet left that barrier: these still go on to the next segment, as all others have.
+        // The last segment of all threads. The first thread sets it before the barrier behind that segment, so that all know behind it.
+        // Some may read it before, behind the barrier before that one: they go on to that segment as well.
         let last = AtomicUsize::new(usize::MAX);
         team.run(|worker| {
             let (first, step) = (worker.index, worker.count);
