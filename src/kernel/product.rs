@@ -638,7 +638,6 @@ mod tests {
             let mut running = RunningProduct::of(Product::of(values[0]));
             let mut expected = Product::of(values[0]);
             for &value in &values[1..] {
-                // (Digits of messages are those of their products.)
                 running.multiply(Product::of(value));
                 expected = expected.combine(Product::of(value));
                 prop_assert_eq!(running.product().to_words(), expected.to_words());

@@ -59,9 +59,9 @@ pub(super) struct Iteration<'a> {
     pub(super) high_arity: &'a mut HighArityFactors,
     pub(super) team: &'a Team,
     pub(super) constants_sent: bool,
-    /// Which one it is since messages were uniform, and before which one the run ends at the latest.
+    /// Which one it is since messages were uniform, and how many are left of the run at most, with this one.
     pub(super) iteration: u64,
-    pub(super) end: u64,
+    pub(super) left: u64,
 }
 
 impl RandomOrders {
@@ -123,9 +123,9 @@ impl SharedOrders {
     fn run(
         &mut self, now: &mut Iteration<'_>, seed: u64, singles: &Singles, limit: Duration,
     ) -> Result<()> {
-        let &mut Iteration { state, team, iteration, end, .. } = now;
+        let &mut Iteration { state, team, iteration, left, .. } = now;
         if iteration.wrapping_sub(self.first) >= self.found as u64 {
-            self.find(state, team, seed, singles, iteration..end.max(iteration + 1))?;
+            self.find(state, team, seed, singles, iteration, left)?;
         }
         let begun = Instant::now();
         let order = self.window[(iteration - self.first) as usize].get_mut();
@@ -136,18 +136,19 @@ impl SharedOrders {
         Ok(())
     }
 
-    /// Finds the orders of the first of some iterations, in levels.
+    /// Finds the orders of as many iterations as there is room for, in levels, from the one that `first` is the number of; of no more
+    /// than `left`, but of one.
     fn find(
-        &mut self, state: &State, team: &Team, seed: u64, singles: &Singles, iterations: Range<u64>,
+        &mut self, state: &State, team: &Team, seed: u64, singles: &Singles, first: u64, left: u64,
     ) -> Result<()> {
         let begun = Instant::now();
-        let most = usize::try_from(iterations.end - iterations.start).unwrap_or(usize::MAX);
+        let most = usize::try_from(left).unwrap_or(usize::MAX).max(1);
         let count = self.window.len().min(most);
         self.found = 0;
         let failed = Mutex::new(None);
         team.run(|worker| {
             for index in (worker.index..count).step_by(worker.count) {
-                let iteration = iterations.start + index as u64;
+                let iteration = first + index as u64;
                 let found = self.window[index].lock().find(state, singles, seed, iteration);
                 if let Err(error) = found {
                     failed.lock().get_or_insert(error);
@@ -157,8 +158,8 @@ impl SharedOrders {
         if let Some(error) = failed.into_inner() {
             return Err(error);
         }
-        (self.first, self.found) = (iterations.start, count);
-        self.time = begun.elapsed() / count.max(1) as u32;
+        (self.first, self.found) = (first, count);
+        self.time = begun.elapsed() / count as u32;
         Ok(())
     }
 }

@@ -407,7 +407,6 @@ impl Loop<'_> {
         let CpuEngine { state, team, synchronous, plan, active, iterations, trees_stale, .. } =
             self.engine;
         let iteration = *iterations;
-        let last = self.rule.most_iterations().max(self.iterations + 1);
         match plan {
             _ if active.is_some() => {
                 if let Some(active) = active {
@@ -467,8 +466,7 @@ impl Loop<'_> {
                 } else if let Order::Lanes(lanes) = order {
                     lanes.run(state, trees, cursors, team, constants_sent, 1);
                 } else if let Order::Random(orders) = order {
-                    let (state, team, end) =
-                        (&*state, &*team, iteration + (last - self.iterations));
+                    let left = self.rule.most_iterations().saturating_sub(self.iterations);
                     orders.run(Iteration {
                         state,
                         trees,
@@ -476,7 +474,7 @@ impl Loop<'_> {
                         team,
                         constants_sent,
                         iteration,
-                        end,
+                        left,
                     })?;
                 } else if let Order::Serial(batches) = order {
                     team.run_alone(|workspace| {

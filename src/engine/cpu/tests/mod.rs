@@ -670,6 +670,24 @@ fn high_arity_factors_use_their_trees() {
     }
 }
 
+/// A run of as many iterations as there are numbers goes on from another one until it is ended.
+#[test]
+fn runs_without_an_end_continue() {
+    let case = Case::of_two_factors(50, 1);
+    let schedules =
+        [Schedule::SequentialRandom { seed: 7 }, Schedule::SequentialFixed, Schedule::Parallel];
+    for schedule in schedules {
+        let mut engine = case.engine(&schedule, 2, EAGER);
+        go(&mut engine, &case.request(2));
+        let endless = RunRequest { start: Start::Warm, ..case.request(u64::MAX) };
+        let report = engine.run(&endless, &mut |progress| {
+            if progress.iterations >= 3 { Control::Cancel } else { Control::Continue }
+        });
+        assert_eq!(report.unwrap().reason, StopReason::Cancelled, "{}", schedule.name());
+        assert!(engine.messages().0 == case.reference(&schedule, 5).flat(), "{}", schedule.name());
+    }
+}
+
 /// The plan of SEQFIX for conjunctions `head <- body`, on some threads.
 fn plan_of(conjunctions: impl Iterator<Item = (u64, u64)>, threads: usize) -> Plan {
     let mut builder = FactorGraphBuilder::new();
