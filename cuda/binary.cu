@@ -453,6 +453,9 @@ __device__ __forceinline__ static void run_flood(const Binary &g, const Loop &lo
             home.save(g);
         }
     }
+    if (Run::TURNS) {
+        order_homes(g, block.turns, 0, 0);
+    }
     if (threadIdx.x == 0) {
         const uint32_t first = g.homes[blockIdx.x * g.home_turns].hub_words.first;
         block.hub_words = Run::TURNS ? g.flood_words + first : home.hub_words();

@@ -218,13 +218,10 @@ __device__ __forceinline__ Packed observed_message(uint32_t input) {
     return certain_message(input_source(input) == SOURCE_TRUE ? KNOWN_TRUE : 0);
 }
 
-/// Takes over what variables of all blocks send along some of the edges.
-template <class Run>
-__device__ __forceinline__ void take_joined(const Block &block, const Home &home, uint32_t begin, uint32_t end) {
-    // Blocks with several homes have nothing else under way.
-    constexpr uint32_t AT_ONCE = Run::TURNS ? 8 : JOINED_AT_ONCE;
-    Packed *const inbox = inputs_at<Run>(home) + home.shape.inbox;
-    const uint32_t *const joined = home.joined;
+/// Takes over what variables of all blocks send along some of the edges, so many at a time, into these places.
+template <uint32_t AT_ONCE>
+__device__ __forceinline__ void take_joined(const Block &block, Packed *inbox, const uint32_t *joined, uint32_t begin,
+                                            uint32_t end) {
     const Packed *const prepared = block.g.prepared;
     for (uint32_t first = begin + threadIdx.x; first < end; first += AT_ONCE * blockDim.x) {
         uint32_t inputs[AT_ONCE];

@@ -5,8 +5,7 @@
 // other things to do in between; or, where nothing is to be known of states, passes run ahead (binary_exchange.cuh).
 #pragma once
 
-#include "binary_large_factors.cuh"
-#include "binary_tiles.cuh"
+#include "binary_turns.cuh"
 
 namespace fastlbp {
 
@@ -149,54 +148,6 @@ __device__ __forceinline__ void large_hubs_send(const Block &block, const uint32
     }
 }
 
-/// A pass where there are several homes for each block. Other than with one, all hubs have sent before, so that fewer steps
-/// are enough. How long a home takes depends on its messages, so blocks take the next one when they are free: each asks as
-/// often as it gets one, and once more, so all know what was counted before a pass.
-template <class Run>
-__device__ __forceinline__ void flood_by_turns(Block &block, Home &home, bool with_hubs) {
-    const Binary &g = block.g;
-    const uint32_t homes = g.home_turns * gridDim.x;
-    if (threadIdx.x == 0) {
-        block.ask_for_home(homes);
-        if (with_hubs) {
-            block.sent[0].wait();
-            block.sent[1].wait();
-        }
-    }
-    __syncthreads();
-    if (Run::OWN_WARPS) {
-        LargeFactors::multiply();
-    }
-    for (uint32_t number = block.coming; number < homes; number = block.coming) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            block.ask_for_home(homes);
-        }
-        home.take(g, number);
-        if (block.coming < homes) {
-            Home::prefetch(g, block.coming);
-        }
-        take_joined<Run>(block, home, 0, home.shape.joined.count);
-        variables_at_home_send<Run>(block, home, with_hubs, 0);
-        __syncthreads();
-        factors_send<Run>(block, home, 0, 0);
-        factors_send<Run>(block, home, 1, 0);
-        constants_send<Run>(block, home, blockDim.x);
-        __syncthreads();
-        noted_factors_send<Run>(block, home, 0);
-        damp_messages<Run>(block, home, 0);
-        give_joined<Run, false>(block, home, 0, home.shape.joined.count, blockDim.x, 0);
-        home.put(g);
-    }
-    if (Run::OWN_WARPS) {
-        LargeFactors::send_pieces();
-        OwnWarps::send_other_factors();
-    }
-    if (threadIdx.x == 0) {
-        block.taken_before += homes + gridDim.x;
-    }
-}
-
 /// All that a warp does in a pass that ends with a barrier. Where the state before is measured, hubs of all blocks have
 /// been seen to.
 template <class Run>
@@ -222,7 +173,7 @@ __device__ __forceinline__ void flood(Block &block, Home &home, bool with_hubs) 
             block.sent[late].wait();
         }
         __syncthreads();
-        take_joined<Run>(block, home, taken, end);
+        take_joined<JOINED_AT_ONCE>(block, inputs_at<Run>(home) + home.shape.inbox, home.joined, taken, end);
         __syncthreads();
         factors_send<Run>(block, home, late, 0);
         if (end == joined) {

@@ -19,12 +19,15 @@ namespace fastlbp {
 /// What the home has that is in turn.
 extern __shared__ double home_room[];
 
-/// Copies an even number of words of 64 bits, by all threads of a block; many loads at a time.
+/// Copies words of 64 bits from an even place on, by all threads of a block; many loads at a time.
 __device__ __forceinline__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t words) {
     constexpr uint32_t AT_ONCE = 8;
     ulonglong2 *const pairs_to = reinterpret_cast<ulonglong2 *>(to);
     const ulonglong2 *const pairs = reinterpret_cast<const ulonglong2 *>(from);
     const uint32_t count = words / 2;
+    if (words % 2 != 0 && threadIdx.x == 0) {
+        to[words - 1] = from[words - 1];
+    }
     for (uint32_t first = threadIdx.x; first < count; first += AT_ONCE * blockDim.x) {
         ulonglong2 some[AT_ONCE];
         FASTLBP_UNROLL
@@ -40,6 +43,27 @@ __device__ __forceinline__ void copy_words(uint64_t *to, const uint64_t *from, u
     }
 }
 
+/// The same from the device's memory to a block's, if all threads call end_copies before they meet. Where devices have such
+/// copies, no registers are in between, and threads go on meanwhile.
+__device__ __forceinline__ void begin_copy_of_words(uint64_t *to, const uint64_t *from, uint32_t words) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    for (uint32_t i = 2 * threadIdx.x; i + 1 < words; i += 2 * blockDim.x) {
+        const uint32_t place = static_cast<uint32_t>(__cvta_generic_to_shared(to + i));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from + i) : "memory");
+    }
+    if (words % 2 != 0 && threadIdx.x == 0) {
+        to[words - 1] = from[words - 1];
+    }
+#else
+    copy_words(to, from, words);
+#endif
+}
+__device__ __forceinline__ void end_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /// What is known of a variable at home: as Binary::known has it, and from this bit on how many of its slots, or of a
 /// hub's last eight, are of no edge.
 constexpr uint32_t HOME_GAPS_SHIFT = 2;
@@ -50,12 +74,15 @@ struct alignas(16) Home {
     /// So many places behind its messages a block has the inputs of factors, which these replace by what they send. Where this
     /// is 0, they are in the places of the messages; where runs are damped, the messages are needed to damp the next ones.
     uint32_t inputs;
+    /// Places of messages that other homes do not send anew: those that a pass begins with, and those that it leaves.
+    uint32_t kept, left;
     Packed *constants;
     uint32_t *constant_places, *joined, *hubs, *units;
     const uint32_t *words;
     uint8_t *variables;
-    /// Words of 64 bits of all of this, an even number, and which home it is.
-    uint32_t room_words, number;
+    /// Words of 64 bits of all of this, an even number; which of them is the first that never changes, an even one; and which home
+    /// it is.
+    uint32_t room_words, first_fixed, number;
     /// Units of each class of variables, of what a warp takes at once: of those of hubs, and of all.
     uint32_t units_of[HOME_CLASSES], units_of_hubs, units_of_all;
     /// Which units are next: of variables, of early factors, and of late ones; and in how many passes those threads have
@@ -131,8 +158,12 @@ struct alignas(16) Home {
             number = its_number;
             shape = g.homes[number];
             messages = reinterpret_cast<Packed *>(home_room);
-            inputs = g.damping > 0.0 ? (shape.places + 1) / 2 * 2 : 0;
-            constants = messages + inputs + shape.places;
+            const uint32_t even_places = (shape.places + 1) / 2 * 2;
+            inputs = g.damping > 0.0 ? even_places : 0;
+            kept = inputs != 0 ? shape.places : shape.inbox;
+            left = inputs + shape.inbox;
+            first_fixed = inputs + even_places;
+            constants = messages + first_fixed;
             constant_places = hub_words() + (g.home_images ? 0 : shape.hub_words.count);
             joined = constant_places + shape.constants.count;
             hubs = joined + shape.joined.count;
@@ -182,26 +213,37 @@ struct alignas(16) Home {
     /// Puts all of it into its image.
     __device__ __forceinline__ void save(const Binary &g) const {
         __syncthreads();
-        char *const to = image(g, number);
-        copy_words(reinterpret_cast<uint64_t *>(to), reinterpret_cast<const uint64_t *>(this), sizeof(Home) / 16 * 2);
-        copy_words(reinterpret_cast<uint64_t *>(to + IMAGE_ROOM), reinterpret_cast<const uint64_t *>(home_room),
-                   room_words);
+        copy_words(reinterpret_cast<uint64_t *>(&image(g, number)), reinterpret_cast<const uint64_t *>(this),
+                   sizeof(Home) / 16 * 2);
+        copy_words(room_of_image(g, number), reinterpret_cast<const uint64_t *>(home_room), room_words);
         __syncthreads();
     }
 
-    /// The same of what passes change: messages, and one place more if their number is odd, which stays as it is.
+    /// The same of what passes leave.
     __device__ __forceinline__ void put(const Binary &g) const {
-        copy_words(reinterpret_cast<uint64_t *>(image(g, number) + IMAGE_ROOM), reinterpret_cast<const uint64_t *>(home_room),
-                   (inputs + shape.places + 1) / 2 * 2);
+        copy_words(room_of_image(g, number), reinterpret_cast<const uint64_t *>(home_room), left);
     }
 
     /// Makes this another home, from its image.
     __device__ __forceinline__ void take(const Binary &g, uint32_t its_number) {
-        const char *const from = image(g, its_number);
-        const uint32_t words = reinterpret_cast<const Home *>(from)->room_words;
+        begin_taking(g, its_number, image(g, its_number).left);
+        end_taking();
+    }
+
+    /// The same in two steps, of so many places: behind the first one, threads may do what needs no part of the home, and write
+    /// to other places.
+    __device__ __forceinline__ void begin_taking(const Binary &g, uint32_t its_number, uint32_t places) {
+        const Home &there = image(g, its_number);
+        const uint32_t fixed = there.first_fixed, words = there.room_words;
+        uint64_t *const room = reinterpret_cast<uint64_t *>(home_room);
+        const uint64_t *const from = room_of_image(g, its_number);
         __syncthreads();
-        copy_words(reinterpret_cast<uint64_t *>(this), reinterpret_cast<const uint64_t *>(from), sizeof(Home) / 16 * 2);
-        copy_words(reinterpret_cast<uint64_t *>(home_room), reinterpret_cast<const uint64_t *>(from + IMAGE_ROOM), words);
+        begin_copy_of_words(reinterpret_cast<uint64_t *>(this), reinterpret_cast<const uint64_t *>(&there), sizeof(Home) / 16 * 2);
+        begin_copy_of_words(room, from, places);
+        begin_copy_of_words(room + fixed, from + fixed, words - fixed);
+    }
+    __device__ __forceinline__ void end_taking() {
+        end_copies();
         __syncthreads();
 #ifndef __CUDA_ARCH__
         move();
@@ -209,12 +251,16 @@ struct alignas(16) Home {
 #endif
     }
 
-    /// Has the image of a home brought to the second-level cache.
-    static __device__ __forceinline__ void prefetch(const Binary &g, uint32_t its_number) {
-        const char *const from = image(g, its_number);
-        for (uint64_t at = threadIdx.x * CACHE_LINE; at < g.home_bytes; at += blockDim.x * CACHE_LINE) {
-            prefetch_line(from + at);
-        }
+    /// That of a home in the device's memory; it has no places of its own.
+    static __device__ __forceinline__ Home &image(const Binary &g, uint32_t number) {
+        return *reinterpret_cast<Home *>(g.home_images + g.home_bytes * number);
+    }
+
+    /// Where a part of its room is in the image of a home.
+    template <class T>
+    static __device__ __forceinline__ const T *in_image(const Binary &g, const Home &image, const T *part) {
+        const ptrdiff_t place = reinterpret_cast<const char *>(part) - reinterpret_cast<const char *>(image.messages);
+        return reinterpret_cast<const T *>(reinterpret_cast<const char *>(room_of_image(g, image.number)) + place);
     }
 
     /// Takes the messages of a state, also those along other edges if these are to be damped.
@@ -287,8 +333,8 @@ private:
     }
 #endif
 
-    static __device__ __forceinline__ char *image(const Binary &g, uint32_t number) {
-        return reinterpret_cast<char *>(g.home_images) + g.home_bytes * number;
+    static __device__ __forceinline__ uint64_t *room_of_image(const Binary &g, uint32_t number) {
+        return reinterpret_cast<uint64_t *>(g.home_images + g.home_bytes * number + IMAGE_ROOM);
     }
 
     __device__ __forceinline__ void load_variables(Packed *places, const Packed *state) const {
@@ -376,11 +422,24 @@ __device__ __forceinline__ bool is_near(Packed value) {
            is_certain_half(word);
 }
 
+/// One of two types.
+template <bool FIRST, class A, class B>
+struct Select {
+    typedef A type;
+};
+template <class A, class B>
+struct Select<false, A, B> {
+    typedef B type;
+};
+
 /// What is known when kernels are compiled: whether blocks have several homes; whether runs may be damped, of maxima or
 /// with soft evidence; and whether there are large factors.
 template <bool BY_TURNS, bool HAS_OPTIONS, bool HAS_OWN_WARPS = false>
 struct FloodRun {
     static constexpr bool TURNS = BY_TURNS, OPTIONS = HAS_OPTIONS, OWN_WARPS = HAS_OWN_WARPS;
+    /// With which numbers most factors compute: where homes take turns, balanced weights cost less than the factors for which
+    /// doubles do not do without.
+    typedef typename Select<BY_TURNS, Balanced, Flat>::type Number;
 };
 
 /// A home's messages. As it is known that they are in shared memory, fewer instructions reach them.

@@ -73,6 +73,16 @@ struct FloodRange {
         sum += is_certain_half(high(value)) ? 0 : distance;
     }
     __device__ __forceinline__ bool is_far() const { return sum >= MOST; }
+    /// Whether balanced weights do for these inputs, of which this is the sum.
+    template <int N>
+    __device__ __forceinline__ bool is_balanced(const Packed (&inputs)[N]) const {
+        uint32_t signs = 0;
+        FASTLBP_UNROLL
+        for (int i = 0; i < N; ++i) {
+            signs |= high(inputs[i]);
+        }
+        return sum < MOST_BALANCED && static_cast<int32_t>(signs) >= 0;
+    }
 };
 
 /// A factor of more than eight variables.
@@ -284,6 +294,7 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
         return;
     }
     const HornCoefficients &c = block.coefficients_of(number);
+    typedef typename Run::Number Number;
     FloodRange range;
     uint32_t places[N];
     Packed values[N];
@@ -296,12 +307,12 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
     for (int i = 0; i < N; ++i) {
         range.add(values[i]);
     }
-    bool far_off = range.is_far() || (c.flags & HORN_PLAIN) == 0;
+    bool far_off = !(Run::TURNS ? range.is_balanced(values) : !range.is_far()) || (c.flags & HORN_PLAIN) == 0;
     if (!far_off) {
         if (Run::OPTIONS && block.g.maxima != 0) {
-            messages_of<Max<Flat>>(values, 0, FloodLiterals{c});
+            messages_of<Max<Number>>(values, 0, FloodLiterals{c});
         } else {
-            messages_of<Flat>(values, 0, FloodLiterals{c});
+            messages_of<Number>(values, 0, FloodLiterals{c});
         }
         FASTLBP_UNROLL
         for (int i = 0; i < N; ++i) {
@@ -309,13 +320,7 @@ __device__ __forceinline__ void send_factor(const Block &block, const Home &home
         }
     }
     if (far_off) {
-        uint32_t signs = 0;
-        FASTLBP_UNROLL
-        for (int i = 0; i < N; ++i) {
-            signs |= high(values[i]);
-        }
-        const bool may_be_balanced = range.sum < FloodRange::MOST_BALANCED && static_cast<int32_t>(signs) >= 0;
-        note_or_send_factor<Run>(block, home, words, N, may_be_balanced, pass);
+        note_or_send_factor<Run>(block, home, words, N, !Run::TURNS && range.is_balanced(values), pass);
         return;
     }
     FASTLBP_UNROLL

@@ -112,6 +112,19 @@ struct Sample {
     }
 };
 
+/// Which homes a block takes in a pass, of those that all blocks take as they are free.
+struct HomeTurns {
+    /// How many there are; the next one, or one behind the last; and what HOMES_TAKEN was before the pass.
+    uint32_t homes, coming, taken_before;
+    /// How many passes there were since the launch began, and which of the two orders is that of this pass.
+    uint32_t passes, order;
+
+    __device__ __forceinline__ void begin(uint32_t count) {
+        homes = count;
+        taken_before = passes = order = 0;
+    }
+};
+
 /// What the threads of a block look up all the time, in shared memory, which waiting for other blocks does not
 /// empty as it does the cache.
 struct Block {
@@ -143,8 +156,8 @@ struct Block {
     Sample sample;
     mutable unsigned long long largest_change[2];
     Tally *sampled;
-    /// The next home, or one behind the last; and what HOMES_TAKEN was before the pass.
-    uint32_t coming, taken_before;
+    /// Where homes take turns (binary_turns.cuh).
+    HomeTurns turns;
     HornCoefficients coefficients[SHARED_COEFFICIENTS];
 
     __device__ __forceinline__ void begin_pass(uint32_t buffer, Tally *state, Tally *pass) {
@@ -166,7 +179,7 @@ struct Block {
                 sent[i] = Milestone{passes.barrier + MILESTONES + i, 0, 0};
             }
             from = nullptr;
-            taken_before = 0;
+            turns.begin(binary.home_turns * gridDim.x);
             tallies_ahead = nullptr;
             far.clear();
             sampling = 0;
@@ -224,11 +237,6 @@ struct Block {
             atomic_max(&sampled[number].max_diff, largest_change[pass & 1]);
             largest_change[pass & 1] = 0;
         }
-    }
-
-    /// Asks for the next of so many homes; of the first thread.
-    __device__ __forceinline__ void ask_for_home(uint32_t homes) {
-        coming = smaller_of(atomicAdd(loop.barrier + HOMES_TAKEN, 1u) - taken_before, homes);
     }
 
     /// Says that something was noted.

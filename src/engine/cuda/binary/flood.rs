@@ -50,8 +50,8 @@ impl HomeShape {
             + self.hubs.count
             + if with_hub_words { self.hub_words.count } else { 0 }
             + self.units.count;
-        let bytes =
-            8 * (self.places + inputs + self.constants.count) + 4 * of_four + self.variables;
+        let places = self.places.next_multiple_of(2);
+        let bytes = 8 * (places + inputs + self.constants.count) + 4 * of_four + self.variables;
         (bytes as usize).next_multiple_of(16)
     }
 }

@@ -66,6 +66,8 @@ pub(in crate::engine::cuda) struct BinaryProgram {
     /// Whether homes take turns, and their images then.
     take_turns: bool,
     images: Option<DeviceBuffer<u64>>,
+    /// The orders of homes that take turns, and their times.
+    home_orders: Option<[DeviceBuffer<u32>; 2]>,
     /// Of all states.
     messages: DeviceBuffer<u64>,
     /// What they were before damping, by levels of all states and else of the first two; empty until a run is damped. Whether it is so for the last
@@ -299,6 +301,7 @@ impl BinaryProgram {
             rooms,
             take_turns,
             images: None,
+            home_orders: None,
             undamped: DeviceBuffer::new(queue.current, 0)?,
             has_undamped: false,
             results: DeviceBuffer::new(queue.current, 2 * variables)?,
@@ -355,6 +358,13 @@ impl BinaryProgram {
             };
             self.binary.home_images = (&images).into();
             self.images = Some(images);
+            if self.home_orders.is_none() {
+                let orders = DeviceBuffer::new(queue.current, 2 * homes)?;
+                let times = DeviceBuffer::zeroed(queue, 2 * homes)?;
+                self.binary.home_orders = (&orders).into();
+                self.binary.home_times = (&times).into();
+                self.home_orders = Some([orders, times]);
+            }
         }
         Ok(())
     }

@@ -186,6 +186,9 @@ device_interface! {
         home_constants: ReadOnly<EncodedMessage>,
         home_images: Address<u8>,
         home_bytes: u64,
+        /// Of homes that take turns, two orders in which blocks take them, and two times of each (see binary_turns.cuh).
+        home_orders: Address<u32>,
+        home_times: Address<u32>,
         home_turns: u32,
         home_words_inside: u32,
         degrees: ReadOnly<u32>,
