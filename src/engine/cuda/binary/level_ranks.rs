@@ -179,6 +179,16 @@ impl<'a> Ranks<'a> {
         (Last::default(), when(latest))
     }
 
+    /// The most factors that a variable has to which these items send.
+    pub(super) fn most_factors(&self, items: &[Item]) -> usize {
+        let degree = |edge: usize| self.graph.degree(self.graph.edge_variables()[edge] as usize);
+        let degrees = items.iter().flat_map(|item| {
+            let edges = Layout::edges_head_first(self.graph, item.factor as usize).enumerate();
+            edges.filter(|&(at, _)| item.sent >> at & 1 != 0).map(|(_, edge)| degree(edge))
+        });
+        degrees.max().unwrap_or(0)
+    }
+
     /// Prefetches where a factor has its edges, and what is known of it.
     pub(super) fn prefetch_factor(&self, factor: usize) {
         let first = self.graph.factor_edges(factor).start;

@@ -13,6 +13,7 @@ use crate::engine::cuda::interface::words::{
 use crate::engine::limits::has_own_warps;
 use crate::error::Result;
 use crate::memory::{Grow, collected, room};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Most factors of a unit.
@@ -60,6 +61,9 @@ pub(super) struct Unit {
     pub shape: u32,
     pub words: Vec<u32>,
     pub inputs: Vec<(u32, u32)>,
+    /// What units of factors of a level are sorted by: the most factors of a variable that it sends to, as more waits for those
+    /// messages; then its number in the level.
+    pub order: (Reverse<usize>, usize),
 }
 
 /// How many threads read what an item needs, in rounds of a message each and in those of hubs.
@@ -107,7 +111,7 @@ impl SortedItem {
     /// variables together.
     fn key(&self) -> impl Ord + Copy + use<> {
         let alone = !self.threads.can_share();
-        std::cmp::Reverse((alone, self.levels.max(thread_levels(4)), self.threads, self.levels))
+        Reverse((alone, self.levels.max(thread_levels(4)), self.threads, self.levels))
     }
 
     /// The items of some edges of a level, in the order of their keys, and of the edges.
@@ -204,7 +208,10 @@ impl Groups {
             factors(number + 3).for_each(|factor| ranks.prefetch_factor(factor));
             factors(number + 2).for_each(|factor| ranks.prefetch_variables(factor));
             factors(number + 1).for_each(|factor| ranks.prefetch_messages(factor));
-            units.push(Unit::new(versions, reads, self.items(number), self.fewest, level)?);
+            let items = self.items(number);
+            let mut unit = Unit::new(versions, reads, items, self.fewest, level)?;
+            unit.order = (Reverse(ranks.most_factors(items)), number);
+            units.push(unit);
         }
         Ok(units)
     }
@@ -298,7 +305,7 @@ impl Unit {
         &mut self, versions: &Versions<'_>, ranks: &Ranks<'_>, mut reads: Vec<Read>,
     ) -> Result<()> {
         // Those that threads read most of come first, so that all begin at multiples of their widths.
-        reads.sort_unstable_by_key(|read| (std::cmp::Reverse(read.width), read.when, read.number));
+        reads.sort_unstable_by_key(|read| (Reverse(read.width), read.when, read.number));
         let (wide, few) = reads.split_at(reads.partition_point(|read| read.width > FEW));
         let rounds = self.place(ranks, few)?;
         let giants = wide.partition_point(|hub| hub.width > WARP_LEAVES);

@@ -59,6 +59,7 @@ impl LevelWork {
         let Some(mut of_levels) = units_of(versions, &reads, &groups, gang)? else {
             return Ok(None);
         };
+        gang.each(&mut of_levels, |units| units.sort_unstable_by_key(|unit| unit.order));
         let mut nodes = 0;
         if arities_with_own_warps(graph).next().is_some() {
             let coefficients = graph.coefficients()?;
