@@ -298,6 +298,8 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
     for units in work.starts.windows(2) {
         // Else a warp could wait for what it sends itself later on. Versions come behind the factors of their levels.
         let mut before = (None, 0);
+        // Of the factors' unit before: its level, and the most factors of a variable that it sends to.
+        let mut others = (None, 0);
         for unit in units[0]..units[1] {
             let LevelUnit { chunk, shape } = work.units[unit as usize];
             if unit_shape::MULTIPLIES.is_in(shape) {
@@ -318,7 +320,7 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
             if unit_shape::NODE.is_in(shape) {
                 continue;
             }
-            let mut level = None;
+            let (mut level, mut most) = (None, 0);
             for sending in of_unit(&work, unit as usize) {
                 let edges = laid.edges(&sending);
                 // Those of very many messages take long: some of them do.
@@ -330,12 +332,15 @@ fn check_levels(graph: &FactorGraph, layout: &Layout, preorder: &Preorder, shape
                     times[edge] += 1;
                     let own = level_of[edge];
                     assert_eq!(*level.get_or_insert(own), own, "edge {edge}: one level at a time");
+                    most = most.max(degree(&edge));
                 }
             }
             assert!(level.is_some(), "a unit sends something");
             let of_unit = (level, 0);
             assert!(before <= of_unit, "unit {unit}");
             before = of_unit;
+            assert!(others.0 != level || others.1 >= most, "unit {unit}: the most factors first");
+            others = (level, most);
         }
     }
     laid.check_counts(&times);
