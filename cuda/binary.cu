@@ -9,7 +9,11 @@
 using namespace fastlbp;
 
 /// The second half of a measurement by BINGO's rule; see measure.
-__device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch) {
+__device__ __noinline__ static void look_at_factors(const Binary &g, Watch watch, GridBarrier barrier) {
+    if (g.long_factors.count > 0) {
+        sum_parts(g.long_factors, ChangesOfEdges(g));
+        barrier.sync();
+    }
     measure_factors(g, watch);
     watch.finish();
 }
@@ -88,7 +92,7 @@ struct Flood {
             }
             barrier.sync();
             if (block.loop.rule.kind == RULE_BINGO) {
-                look_at_factors(g, watch);
+                look_at_factors(g, watch, barrier);
             }
         }
         flood_of_pass(measuring == NOT_MEASURED);

@@ -82,6 +82,15 @@ struct Work {
         }
     }
 
+    /// What factors get, by BINGO's rule; `by_edge` is there.
+    FASTLBP_DEVICE void measure(Tally *of_state, GridBarrier &barrier) {
+        if (g.long_factors.count > 0) {
+            measure_parts(g);
+            barrier.sync();
+        }
+        measure_inputs(g, rule.tolerance, of_state);
+    }
+
     FASTLBP_DEVICE void pass(uint32_t buffer, uint64_t n, Measuring measuring, bool scanning, Tally *of_state,
                              Tally *of_pass, GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
@@ -94,7 +103,7 @@ struct Work {
             barrier.sync();
         }
         if (inputs) {
-            measure_inputs(g, rule.tolerance, of_state);
+            measure(of_state, barrier);
             if (g.by_levels) {
                 barrier.sync();
             }
@@ -130,7 +139,7 @@ struct Work {
         look(buffer, n, false, true, measuring, of_state, barrier);
         if (inputs) {
             barrier.sync();
-            measure_inputs(g, rule.tolerance, of_state);
+            measure(of_state, barrier);
         }
         barrier.sync();
     }

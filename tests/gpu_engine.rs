@@ -534,6 +534,43 @@ fn measured_beliefs_of_high_degree_variables() {
     within(pair.run(&RunRequest::new(rule)), || "PARALL".into()).unwrap().unwrap();
 }
 
+/// How far the inputs of factors of all sizes have moved, and those of many long ones side by side: where old values are zeros, that
+/// is what BINGO's rule finds to be largest.
+#[test]
+fn measured_inputs_of_factors_of_many_variables() {
+    let Some(options) = tested() else { return };
+    let shapes: [&[u64]; 8] =
+        [&[7], &[8], &[32], &[33; 3], &[40; 40], &[257; 20], &[300, 2048], &[2049, 4500]];
+    for (arities, is_mixed) in shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {
+        let mut builder = FactorGraphBuilder::new();
+        let mut count = 0;
+        for &arity in arities {
+            let body: Vec<u64> = (count + 1..count + arity).collect();
+            builder.add_and(count, &body, 0.6, 0.4).unwrap();
+            count += arity;
+        }
+        for v in 0..count {
+            builder.add_prior(v, 0.9 + (v * 37 % 101) as f64 * 2e-4).unwrap();
+        }
+        if is_mixed {
+            builder.add_variables(&[count], &[3]).unwrap();
+            builder.add_table(&[count], &[0.3, 0.3, 0.4]).unwrap();
+        }
+        let graph = Arc::new(builder.build().unwrap());
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            for (tolerance, damping) in [(1.0, 0.0), (1e-9, 0.0), (1e-9, 0.5)] {
+                let [min_iterations, max_iterations, history] = [1, 3, 2];
+                let rule = StopRule::Bingo { tolerance, min_iterations, max_iterations, history };
+                let request = RunRequest { damping, ..RunRequest::new(rule) };
+                let what = || format!("{arities:?}, {}, {request:?}", schedule.name());
+                let report = within(pair.run(&request), what).unwrap().unwrap();
+                assert!(tolerance < 1.0 || (report.max_diff > 0.45 && report.iterations == 1));
+            }
+        }
+    }
+}
+
 /// Runs that vote on contradictions, and that end at one.
 fn under_both_policies(pair: &mut Pair, request: &RunRequest, what: &str) {
     for contradiction in [Contradiction::Vote, Contradiction::Error] {

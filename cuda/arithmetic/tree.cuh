@@ -174,33 +174,50 @@ FASTLBP_HD T tree_total(const T (&x)[8]) {
                    combine(combine(x[4], x[5]), combine(x[6], x[7])));
 }
 
-/// pairwise_sum of at most eight values, padded with zeros, `count` of them given.
-FASTLBP_HD double pairwise_sum_of_few(const double (&d)[8], uint32_t count) {
-    const double sum = (d[0] + d[1]) + (d[2] + d[3]);
-    return count > 4 ? sum + ((d[4] + d[5]) + (d[6] + d[7])) : sum;
+/// pairwise_sum of at most N values, a power of two, padded with zeros; these are overwritten.
+template <uint32_t N>
+FASTLBP_HD double pairwise_sum_of_few(double (&values)[N]) {
+    FASTLBP_UNROLL
+    for (uint32_t width = 1; width < N; width *= 2) {
+        FASTLBP_UNROLL
+        for (uint32_t i = 0; i < N; i += 2 * width) {
+            values[i] = values[i] + values[i + width];
+        }
+    }
+    return values[0];
 }
 
-/// The sum of values in the shape of the tree. The partial sums of complete subtrees form a stack,
-/// as the bits of a counter do.
-FASTLBP_HD double pairwise_sum(const double *values, uint32_t count) {
+/// Sums of complete subtrees that wait for those beside them, as the bits of a counter do; none is negative.
+struct SubtreeSums {
     double sums[33];
-    int depth = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        double sum = values[i];
-        // One merge for every subtree that this leaf completes.
-        for (uint32_t ones = i; ones & 1; ones >>= 1) {
+    uint32_t depth = 0;
+
+    /// The sum of the subtree with this number, of those of its size.
+    FASTLBP_HD void add(double sum, uint32_t number) {
+        // One merge for every subtree that this one completes.
+        for (uint32_t ones = number; ones & 1; ones >>= 1) {
             sum = sums[--depth] + sum;
         }
         sums[depth++] = sum;
     }
-    if (depth == 0) {
-        return 0.0;
+
+    FASTLBP_HD double total() {
+        double sum = 0.0;
+        while (depth > 0) {
+            // The first time, a zero, which changes nothing.
+            sum = sums[--depth] + sum;
+        }
+        return sum;
     }
-    double sum = sums[--depth];
-    while (depth > 0) {
-        sum = sums[--depth] + sum;
+};
+
+/// The sum of values in the shape of the tree.
+FASTLBP_HD double pairwise_sum(const double *values, uint32_t count) {
+    SubtreeSums sums;
+    for (uint32_t i = 0; i < count; ++i) {
+        sums.add(values[i], i);
     }
-    return sum;
+    return sums.total();
 }
 
 }  // namespace fastlbp

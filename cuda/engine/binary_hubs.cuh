@@ -145,6 +145,11 @@ struct Watch {
         moved += diff > tolerance;
     }
 
+    /// That of a factor, given the sum of its inputs' changes.
+    __device__ __forceinline__ void note_mean(double sum, uint32_t count) {
+        note(count == 0 ? 0.0 : sum / static_cast<double>(count));
+    }
+
     /// Takes over a belief.
     __device__ __forceinline__ void belief(uint32_t position, double probability) {
         if (!compared || compared->has(g, position)) {

@@ -157,10 +157,7 @@ struct Look {
                 if (first >= g.factors) {
                     break;
                 }
-                const uint32_t end = smaller_of(first + FACTORS_OF_PIECE, g.factors);
-                for (uint32_t f = first + threadIdx.x % 32; f < end; f += 32) {
-                    measure_factor(g, f, watch);
-                }
+                measure_some_factors(g, first, smaller_of(first + FACTORS_OF_PIECE, g.factors), watch);
             }
         }
         if (watch.measuring || inputs) {

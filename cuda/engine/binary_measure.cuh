@@ -2,6 +2,7 @@
 #pragma once
 
 #include "binary_hubs.cuh"
+#include "sums.cuh"
 
 namespace fastlbp {
 
@@ -105,41 +106,25 @@ __device__ __forceinline__ void all_few(const Binary &g, const Packed *from, con
     }
 }
 
-/// How far the inputs of a factor have moved on average.
-__device__ __forceinline__ void measure_factor(const Binary &g, uint32_t f, Watch &watch) {
-    const uint32_t first = g.factor_offsets[f], count = g.factor_offsets[f + 1] - first;
-    double mean = 0.0;
-    if (count > 8) {
-        // The shape of pairwise_sum: complete subtrees form a stack.
-        double sums[33];
-        int depth = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-            double sum = g.changes[g.edge_slots[first + i]];
-            for (uint32_t ones = i; ones & 1; ones >>= 1) {
-                sum = sums[--depth] + sum;
-            }
-            sums[depth++] = sum;
-        }
-        double sum = sums[--depth];
-        while (depth > 0) {
-            sum = sums[--depth] + sum;
-        }
-        mean = sum / static_cast<double>(count);
-    } else if (count > 0) {
-        double d[8];
-        FASTLBP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-            d[i] = static_cast<uint32_t>(i) < count ? g.changes[g.edge_slots[first + i]] : 0.0;
-        }
-        mean = pairwise_sum_of_few(d, count) / static_cast<double>(count);
-    }
-    watch.note(mean);
+/// By how much the input along an edge has changed.
+struct ChangesOfEdges {
+    const double *changes;
+    const uint32_t *edge_slots;
+
+    __device__ __forceinline__ explicit ChangesOfEdges(const Binary &g) : changes(g.changes), edge_slots(g.edge_slots) {}
+    __device__ __forceinline__ double operator()(uint32_t edge) const { return changes[edge_slots[edge]]; }
+};
+
+/// How far the inputs of factors have moved on average, by all threads; the sums of the parts of long factors are there.
+__device__ __forceinline__ void measure_factors(const Binary &g, Watch &watch) {
+    const auto take = [&](double sum, uint32_t count) { watch.note_mean(sum, count); };
+    sums_of_parts(g.long_factors, take);
+    sums_by_grid(g.factor_offsets, g.factors, ChangesOfEdges(g), take);
 }
 
-__device__ __forceinline__ void measure_factors(const Binary &g, Watch &watch) {
-    for (uint32_t f = thread_of_grid(); f < g.factors; f += threads_of_grid()) {
-        measure_factor(g, f, watch);
-    }
+/// The same of some factors, by a warp.
+__device__ __forceinline__ void measure_some_factors(const Binary &g, uint32_t begin, uint32_t end, Watch &watch) {
+    sums_by_warp(g.factor_offsets, begin, end, ChangesOfEdges(g), [&](double sum, uint32_t count) { watch.note_mean(sum, count); });
 }
 
 /// Looks at all variables of the state in `from`, and at what the sink wants.

@@ -5,6 +5,7 @@
 #include "general_pairs.cuh"
 #include "general_prepared.cuh"
 #include "other_factors.cuh"
+#include "sums.cuh"
 
 namespace fastlbp {
 
@@ -392,13 +393,13 @@ FASTLBP_DEVICE double replace_input(const General &g, uint32_t index, double val
     return change < 0.0 ? -change : change;
 }
 
-/// How far the input along an edge has moved, from `by_edge`: of its states, the most.
-FASTLBP_DEVICE double input_movement(const General &g, uint32_t edge) {
+/// Half of how far the input along an edge has moved, from `by_edge`: of its states, the most. Not inlined, as sums have many calls.
+FASTLBP_DEVICE_COLD double input_movement(const General &g, uint32_t edge) {
     const uint32_t width = g.width(g.edge_variables[edge]);
     const uint32_t start = g.input_of(edge);
     const Packed *weights = g.by_edge + start;
     if (width == 1) {
-        return replace_input(g, start, weights[0].probability());
+        return replace_input(g, start, weights[0].probability()) / 2.0;
     }
     Wide total = Wide::zero();
     for (uint32_t x = 0; x < width; ++x) {
@@ -410,32 +411,23 @@ FASTLBP_DEVICE double input_movement(const General &g, uint32_t edge) {
         const double probability = is_zero(weight) ? 0.0 : divide(weight, total).to_f64();
         most = larger_of(most, replace_input(g, start + x, probability));
     }
-    return most;
+    return most / 2.0;
+}
+
+/// What comes before measure_inputs, and a barrier, if there are long factors.
+FASTLBP_DEVICE_COLD void measure_parts(const General &g) {
+    sum_parts(g.long_factors, [&](uint32_t edge) { return input_movement(g, edge); });
 }
 
 /// Measures how far the inputs of all factors have moved, from `by_edge`: half their mean, the sum in the
 /// shape of the tree.
 FASTLBP_DEVICE_COLD void measure_inputs(const General &g, double tolerance, Tally *tally) {
     Movement movement = {0.0, 0};
-    for (uint32_t factor = thread_of_grid(); factor < g.factors; factor += threads_of_grid()) {
-        const uint32_t first_edge = g.factor_offsets[factor];
-        const uint32_t arity = g.factor_offsets[factor + 1] - first_edge;
-        double sums[33];
-        int depth = 0;
-        for (uint32_t i = 0; i < arity; ++i) {
-            double sum = input_movement(g, first_edge + i) / 2.0;
-            for (uint32_t ones = i; ones & 1; ones >>= 1) {
-                sum = sums[--depth] + sum;
-            }
-            sums[depth++] = sum;
-        }
-        double sum = 0.0;
-        while (depth > 0) {
-            // The first time, a zero, which changes nothing.
-            sum = sums[--depth] + sum;
-        }
-        movement.note(arity == 0 ? 0.0 : sum / static_cast<double>(arity), tolerance);
-    }
+    const auto take = [&](double sum, uint32_t count) {
+        movement.note(count == 0 ? 0.0 : sum / static_cast<double>(count), tolerance);
+    };
+    sums_of_parts(g.long_factors, take);
+    sums_by_grid(g.factor_offsets, g.factors, [&](uint32_t edge) { return input_movement(g, edge); }, take);
     note_movement(tally, movement.max_diff, movement.moved);
 }
 

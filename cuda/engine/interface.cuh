@@ -341,6 +341,26 @@ FASTLBP_FIELD(FactorParameters, noisy, 0);
 FASTLBP_FIELD(FactorParameters, tables, 8);
 FASTLBP_FIELD(FactorParameters, terms, 16);
 
+/// Most inputs of a factor whose changes one warp adds up for BINGO's rule, a power of two.
+constexpr uint32_t PART_OF_LIST = 2048;
+
+/// Factors with more: in parts of so many edges (see sums.cuh). The first part of each, and the end; of each part its first
+/// edge and how many it has; room for the sum of each; and how many factors and parts there are.
+struct LongFactors {
+    const uint32_t *first_parts;
+    const uint32_t *part_edges;
+    double *sums;
+    uint32_t count;
+    uint32_t parts;
+};
+
+static_assert(sizeof(LongFactors) == 32, "LongFactors");
+FASTLBP_FIELD(LongFactors, first_parts, 0);
+FASTLBP_FIELD(LongFactors, part_edges, 8);
+FASTLBP_FIELD(LongFactors, sums, 16);
+FASTLBP_FIELD(LongFactors, count, 24);
+FASTLBP_FIELD(LongFactors, parts, 28);
+
 /// Factors that are no conjunctions of literals, of several variables, to each of which a warp sees: by their numbers their
 /// records; their parameters; the states of as many variables as one may have; and memory, of so many bytes for each warp.
 struct OtherFactors {
@@ -769,9 +789,10 @@ struct BinaryData {
     uint64_t *level_nodes;
     uint64_t node_stride;
     OtherFactors others;
+    LongFactors long_factors;
 };
 
-static_assert(sizeof(BinaryData) == 568, "BinaryData");
+static_assert(sizeof(BinaryData) == 600, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -843,6 +864,7 @@ FASTLBP_FIELD(BinaryData, factor_bodies, 488);
 FASTLBP_FIELD(BinaryData, level_nodes, 496);
 FASTLBP_FIELD(BinaryData, node_stride, 504);
 FASTLBP_FIELD(BinaryData, others, 512);
+FASTLBP_FIELD(BinaryData, long_factors, 568);
 
 #endif
 
@@ -1140,6 +1162,7 @@ struct GeneralData {
     /// States of each edge's variable; null if no factor needs them.
     const uint32_t *edge_radices;
     const uint32_t *factor_offsets;
+    LongFactors long_factors;
     const Record *records;
     const HornCoefficients *horn;
     const uint64_t *words;
@@ -1223,7 +1246,7 @@ struct GeneralData {
     uint32_t more_padding;
 };
 
-static_assert(sizeof(GeneralData) == 688, "GeneralData");
+static_assert(sizeof(GeneralData) == 720, "GeneralData");
 FASTLBP_FIELD(GeneralData, variables, 0);
 FASTLBP_FIELD(GeneralData, factors, 4);
 FASTLBP_FIELD(GeneralData, edges, 8);
@@ -1241,59 +1264,60 @@ FASTLBP_FIELD(GeneralData, variable_places, 88);
 FASTLBP_FIELD(GeneralData, edge_places, 96);
 FASTLBP_FIELD(GeneralData, edge_radices, 104);
 FASTLBP_FIELD(GeneralData, factor_offsets, 112);
-FASTLBP_FIELD(GeneralData, records, 120);
-FASTLBP_FIELD(GeneralData, horn, 128);
-FASTLBP_FIELD(GeneralData, words, 136);
-FASTLBP_FIELD(GeneralData, parameters, 144);
-FASTLBP_FIELD(GeneralData, messages, 168);
-FASTLBP_FIELD(GeneralData, newest, 184);
-FASTLBP_FIELD(GeneralData, by_edge, 200);
-FASTLBP_FIELD(GeneralData, outputs, 208);
-FASTLBP_FIELD(GeneralData, beliefs, 216);
-FASTLBP_FIELD(GeneralData, inputs, 224);
-FASTLBP_FIELD(GeneralData, history, 232);
-FASTLBP_FIELD(GeneralData, history_rows, 240);
-FASTLBP_FIELD(GeneralData, belief_count, 248);
-FASTLBP_FIELD(GeneralData, variables_by_span, 256);
-FASTLBP_FIELD(GeneralData, readers, 264);
-FASTLBP_FIELD(GeneralData, tile_variables, 272);
-FASTLBP_FIELD(GeneralData, tile_numbers, 280);
-FASTLBP_FIELD(GeneralData, tile_products, 288);
-FASTLBP_FIELD(GeneralData, quads, 296);
-FASTLBP_FIELD(GeneralData, whole_tiles, 300);
-FASTLBP_FIELD(GeneralData, tile_rows, 304);
-FASTLBP_FIELD(GeneralData, tiles, 308);
-FASTLBP_FIELD(GeneralData, senders, 312);
-FASTLBP_FIELD(GeneralData, some_send, 316);
-FASTLBP_FIELD(GeneralData, constants_by_span, 320);
-FASTLBP_FIELD(GeneralData, variables_of_span, 328);
-FASTLBP_FIELD(GeneralData, constants_of_span, 340);
-FASTLBP_FIELD(GeneralData, warp_lanes, 352);
-FASTLBP_FIELD(GeneralData, items, 360);
-FASTLBP_FIELD(GeneralData, targets, 408);
-FASTLBP_FIELD(GeneralData, ranks, 416);
-FASTLBP_FIELD(GeneralData, levels, 424);
-FASTLBP_FIELD(GeneralData, by_levels, 428);
-FASTLBP_FIELD(GeneralData, scratch, 432);
-FASTLBP_FIELD(GeneralData, constant_iterations, 504);
-FASTLBP_FIELD(GeneralData, damping, 512);
-FASTLBP_FIELD(GeneralData, maxima, 520);
-FASTLBP_FIELD(GeneralData, reset, 524);
-FASTLBP_FIELD(GeneralData, restart_newest, 528);
-FASTLBP_FIELD(GeneralData, warp_items, 532);
-FASTLBP_FIELD(GeneralData, pairs, 536);
-FASTLBP_FIELD(GeneralData, pairs_of_class, 544);
-FASTLBP_FIELD(GeneralData, variables_of_states, 556);
-FASTLBP_FIELD(GeneralData, padding, 572);
-FASTLBP_FIELD(GeneralData, prepared_items, 576);
-FASTLBP_FIELD(GeneralData, prepared, 624);
-FASTLBP_FIELD(GeneralData, prepared_states, 632);
-FASTLBP_FIELD(GeneralData, level_items, 640);
-FASTLBP_FIELD(GeneralData, item_inputs, 656);
-FASTLBP_FIELD(GeneralData, conjunction_inputs, 664);
-FASTLBP_FIELD(GeneralData, table_values, 672);
-FASTLBP_FIELD(GeneralData, some_items, 680);
-FASTLBP_FIELD(GeneralData, more_padding, 684);
+FASTLBP_FIELD(GeneralData, long_factors, 120);
+FASTLBP_FIELD(GeneralData, records, 152);
+FASTLBP_FIELD(GeneralData, horn, 160);
+FASTLBP_FIELD(GeneralData, words, 168);
+FASTLBP_FIELD(GeneralData, parameters, 176);
+FASTLBP_FIELD(GeneralData, messages, 200);
+FASTLBP_FIELD(GeneralData, newest, 216);
+FASTLBP_FIELD(GeneralData, by_edge, 232);
+FASTLBP_FIELD(GeneralData, outputs, 240);
+FASTLBP_FIELD(GeneralData, beliefs, 248);
+FASTLBP_FIELD(GeneralData, inputs, 256);
+FASTLBP_FIELD(GeneralData, history, 264);
+FASTLBP_FIELD(GeneralData, history_rows, 272);
+FASTLBP_FIELD(GeneralData, belief_count, 280);
+FASTLBP_FIELD(GeneralData, variables_by_span, 288);
+FASTLBP_FIELD(GeneralData, readers, 296);
+FASTLBP_FIELD(GeneralData, tile_variables, 304);
+FASTLBP_FIELD(GeneralData, tile_numbers, 312);
+FASTLBP_FIELD(GeneralData, tile_products, 320);
+FASTLBP_FIELD(GeneralData, quads, 328);
+FASTLBP_FIELD(GeneralData, whole_tiles, 332);
+FASTLBP_FIELD(GeneralData, tile_rows, 336);
+FASTLBP_FIELD(GeneralData, tiles, 340);
+FASTLBP_FIELD(GeneralData, senders, 344);
+FASTLBP_FIELD(GeneralData, some_send, 348);
+FASTLBP_FIELD(GeneralData, constants_by_span, 352);
+FASTLBP_FIELD(GeneralData, variables_of_span, 360);
+FASTLBP_FIELD(GeneralData, constants_of_span, 372);
+FASTLBP_FIELD(GeneralData, warp_lanes, 384);
+FASTLBP_FIELD(GeneralData, items, 392);
+FASTLBP_FIELD(GeneralData, targets, 440);
+FASTLBP_FIELD(GeneralData, ranks, 448);
+FASTLBP_FIELD(GeneralData, levels, 456);
+FASTLBP_FIELD(GeneralData, by_levels, 460);
+FASTLBP_FIELD(GeneralData, scratch, 464);
+FASTLBP_FIELD(GeneralData, constant_iterations, 536);
+FASTLBP_FIELD(GeneralData, damping, 544);
+FASTLBP_FIELD(GeneralData, maxima, 552);
+FASTLBP_FIELD(GeneralData, reset, 556);
+FASTLBP_FIELD(GeneralData, restart_newest, 560);
+FASTLBP_FIELD(GeneralData, warp_items, 564);
+FASTLBP_FIELD(GeneralData, pairs, 568);
+FASTLBP_FIELD(GeneralData, pairs_of_class, 576);
+FASTLBP_FIELD(GeneralData, variables_of_states, 588);
+FASTLBP_FIELD(GeneralData, padding, 604);
+FASTLBP_FIELD(GeneralData, prepared_items, 608);
+FASTLBP_FIELD(GeneralData, prepared, 656);
+FASTLBP_FIELD(GeneralData, prepared_states, 664);
+FASTLBP_FIELD(GeneralData, level_items, 672);
+FASTLBP_FIELD(GeneralData, item_inputs, 688);
+FASTLBP_FIELD(GeneralData, conjunction_inputs, 696);
+FASTLBP_FIELD(GeneralData, table_values, 704);
+FASTLBP_FIELD(GeneralData, some_items, 712);
+FASTLBP_FIELD(GeneralData, more_padding, 716);
 
 #undef FASTLBP_FIELD
 #undef FASTLBP_OFFSET

@@ -50,6 +50,11 @@ FASTLBP_DEVICE T shuffle_from(T value, uint32_t lane) {
 /// Whether this holds for all lanes of a warp; all call it.
 FASTLBP_DEVICE bool all_of_warp(bool holds) { return __all_sync(~0u, holds) != 0; }
 
+/// The lanes of a warp where this holds, a bit for each; all call it.
+FASTLBP_DEVICE uint32_t lanes_where(bool holds) { return __ballot_sync(~0u, holds); }
+
+FASTLBP_DEVICE uint32_t count_bits(uint32_t bits) { return static_cast<uint32_t>(__popc(bits)); }
+
 /// The number of this thread in its warp, kept in a register.
 __device__ __forceinline__ uint32_t lane_of_warp() {
 #ifdef __CUDA_ARCH__
@@ -259,6 +264,10 @@ inline T shuffle_from(T value, uint32_t) {
 }
 
 inline bool all_of_warp(bool holds) { return holds; }
+
+inline uint32_t lanes_where(bool holds) { return holds; }
+
+inline uint32_t count_bits(uint32_t bits) { return static_cast<uint32_t>(__builtin_popcount(bits)); }
 
 struct GridBarrier : HostBarrier {
     explicit GridBarrier(uint32_t *zero)

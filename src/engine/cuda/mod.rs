@@ -7,6 +7,7 @@ mod engine;
 mod general;
 mod interface;
 mod kernels;
+mod long_factors;
 mod lzma2;
 mod parameters;
 mod probe;

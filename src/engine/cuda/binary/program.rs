@@ -19,6 +19,7 @@ use crate::engine::cuda::interface::run::{
     self, Loop, PASS_BUFFERS, ROUGH, ReductionCounters, RuleKind, SCANS, THREADS,
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
+use crate::engine::cuda::long_factors::LongFactorBuffers;
 use crate::engine::cuda::program::Program;
 use crate::engine::limits::takes_other_factors;
 use crate::engine::{RunRequest, Start, StopRule};
@@ -533,6 +534,9 @@ impl BinaryProgram {
                 offsets.push(self.graph.edge_count() as u32);
                 self.binary.factor_offsets = loader.load(&offsets)?;
                 self.binary.edge_slots = loader.load(&self.layout.slot_of_edge)?;
+                let long_factors = LongFactorBuffers::new(queue, &self.graph)?;
+                self.binary.long_factors = long_factors.addresses();
+                loader.kept.try_push(boxed(long_factors)?)?;
                 self._constant.try_extend(loader.kept)?;
                 let new = || DeviceBuffer::new(queue.current, self.layout.slots);
                 [new()?, new()?]

@@ -15,6 +15,7 @@ use crate::engine::cuda::interface::general::{
     STATE_CLASSES, Scratch, WarpLane,
 };
 use crate::engine::cuda::interface::run::THREADS;
+use crate::engine::cuda::long_factors::LongFactorBuffers;
 use crate::engine::cuda::parameters::ParameterBuffers;
 use crate::error::{Error, Result};
 use crate::kernel::DeviceHorn;
@@ -50,6 +51,7 @@ pub(super) struct GraphBuffers {
     variable_places: DeviceBuffer<u32>,
     edge_places: DeviceBuffer<u32>,
     factor_offsets: DeviceBuffer<u32>,
+    long_factors: LongFactorBuffers,
     warp_lanes: DeviceBuffer<WarpLane>,
     warp_items: u32,
     variables_by_span: DeviceBuffer<u32>,
@@ -101,6 +103,7 @@ impl GraphBuffers {
             variable_places: upload(&places.variables)?,
             edge_places: upload(&places.edges)?,
             factor_offsets: upload(&factors)?,
+            long_factors: LongFactorBuffers::new(queue, graph)?,
             warp_lanes: DeviceBuffer::from_slice(queue, &warp_items.lanes)?,
             warp_items: warp_items.sizes().warp_items as u32,
             variables_by_span: upload(by_span)?,
@@ -124,6 +127,7 @@ impl GraphBuffers {
         addresses!(device, self; variable_offsets, slot_inputs, variable_values, variable_states);
         addresses!(device, self; edge_variables, edge_slots, edge_inputs, factor_offsets);
         addresses!(device, self; warp_lanes, variables_by_span, readers);
+        device.long_factors = self.long_factors.addresses();
         device.warp_items = self.warp_items;
         device.variables_of_span = self.variables_of_span;
         device.variables_of_states = self.variables_of_states;

@@ -3,7 +3,7 @@
 use super::address::{Address, ReadOnly};
 use super::arithmetic::{Product, Uint4};
 use super::declare::device_interface;
-use super::factors::OtherFactors;
+use super::factors::{LongFactors, OtherFactors};
 use super::run::ReductionCounters;
 use crate::engine::limits::{self, PIECE};
 use crate::kernel::{DeviceHorn, EncodedMessage};
@@ -248,5 +248,6 @@ device_interface! {
         level_nodes: Address<u64>,
         node_stride: u64,
         others: OtherFactors,
+        long_factors: LongFactors,
     }
 }

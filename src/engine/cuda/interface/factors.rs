@@ -62,6 +62,19 @@ device_interface! {
         terms: ReadOnly<TermsRecord>,
     }
 
+    /// Most inputs of a factor whose changes one warp adds up for BINGO's rule, a power of two.
+    const PART_OF_LIST: usize = 2048;
+
+    /// Factors with more: in parts of so many edges (see sums.cuh). The first part of each, and the end; of each part its first
+    /// edge and how many it has; room for the sum of each; and how many factors and parts there are.
+    struct LongFactors {
+        first_parts: ReadOnly<u32>,
+        part_edges: ReadOnly<u32>,
+        sums: Address<f64>,
+        count: u32,
+        parts: u32,
+    }
+
     /// Factors that are no conjunctions of literals, of several variables, to each of which a warp sees: by their numbers their
     /// records; their parameters; the states of as many variables as one may have; and memory, of so many bytes for each warp.
     struct OtherFactors {

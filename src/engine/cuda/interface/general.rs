@@ -3,7 +3,7 @@
 use super::address::{Address, ReadOnly};
 use super::arithmetic::Product;
 use super::declare::device_interface;
-use super::factors::{FactorParameters, Record};
+use super::factors::{FactorParameters, LongFactors, Record};
 use crate::kernel::{DeviceHorn, EncodedMessage};
 
 device_interface! {
@@ -214,6 +214,7 @@ device_interface! {
         /// States of each edge's variable; null if no factor needs them.
         edge_radices: ReadOnly<u32>,
         factor_offsets: ReadOnly<u32>,
+        long_factors: LongFactors,
         records: ReadOnly<Record>,
         horn: ReadOnly<DeviceHorn>,
         words: ReadOnly<u64>,
