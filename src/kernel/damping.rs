@@ -1,20 +1,22 @@
 //! Damping: the geometric mean of an old message and a new one.
 
 use super::packed::EncodedMessage;
-use super::power::geometric_mean;
+use super::power::{geometric_mean, mean_numerator, mean_of_near};
 
 /// Replaces a message by old^d * new^(1-d), renormalised. A state that either
 /// message excludes stays excluded. `false` where no state is left, with `new` in no certain state.
 pub(crate) fn damp(old: &[EncodedMessage], new: &mut [EncodedMessage], damping: f64) -> bool {
     if let ([old], [new]) = (old, &mut *new) {
-        let either = |value: EncodedMessage| *old == value || *new == value;
-        let (zero, infinite) = (either(EncodedMessage::ZERO), either(EncodedMessage::INFINITY));
-        if zero || infinite {
-            *new = if zero { EncodedMessage::ZERO } else { EncodedMessage::INFINITY };
-        } else {
-            *new = EncodedMessage::pack(geometric_mean(old.unpack(), new.unpack(), damping));
-        }
-        return !(zero && infinite);
+        return match damped_odds(*old, *new, damping) {
+            Some(odds) => {
+                *new = odds;
+                true
+            }
+            None => {
+                *new = EncodedMessage::ZERO;
+                false
+            }
+        };
     }
     let mean = |old: EncodedMessage, new: EncodedMessage| {
         (old != EncodedMessage::ZERO && new != EncodedMessage::ZERO)
@@ -27,6 +29,35 @@ pub(crate) fn damp(old: &[EncodedMessage], new: &mut [EncodedMessage], damping: 
             .map_or(EncodedMessage::ZERO, |mean| EncodedMessage::pack(mean.scaled(-top)));
     }
     true
+}
+
+/// The same for the odds of a binary variable; `None` where no state is left.
+#[inline(always)]
+pub(crate) fn damped_odds(
+    old: EncodedMessage, new: EncodedMessage, damping: f64,
+) -> Option<EncodedMessage> {
+    let numerator = mean_numerator(damping);
+    if numerator != 0 && EncodedMessage::all_near::<256>(&[old, new]) {
+        let mean = mean_of_near(old.stored_f64(), new.stored_f64(), numerator);
+        return Some(EncodedMessage::from_near_product(mean));
+    }
+    damped_odds_of_any_size(old, new, damping)
+}
+
+#[cold]
+#[inline(never)]
+fn damped_odds_of_any_size(
+    old: EncodedMessage, new: EncodedMessage, damping: f64,
+) -> Option<EncodedMessage> {
+    let either = |value: EncodedMessage| old == value || new == value;
+    match (either(EncodedMessage::ZERO), either(EncodedMessage::INFINITY)) {
+        (true, true) => None,
+        (true, false) => Some(EncodedMessage::ZERO),
+        (false, true) => Some(EncodedMessage::INFINITY),
+        (false, false) => {
+            Some(EncodedMessage::pack(geometric_mean(old.unpack(), new.unpack(), damping)))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -45,6 +76,12 @@ mod tests {
             4 => (1e-6_f64..1e6).prop_map(EncodedMessage::from_f64),
             1 => (1.0..2.0_f64, -5000..5000_i64).prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e))),
         ]
+    }
+
+    /// Within 2^-256..2^256.
+    fn near() -> impl Strategy<Value = EncodedMessage> {
+        (1.0..2.0_f64, -256..256_i64)
+            .prop_map(|(s, e)| EncodedMessage::pack(ExtendedFloat::from_parts(s, e)))
     }
 
     /// A message over several states: the largest weight lies in [1, 2), some may be zero.
@@ -79,6 +116,16 @@ mod tests {
             let wanted = damping * ln(old) + (1.0 - damping) * ln(new);
             // Numbers that no f64 holds are kept with 47 bits of fraction or fewer.
             prop_assert!((ln(out[0]) - wanted).abs() < 1e-11, "{} for {wanted}", ln(out[0]));
+        }
+
+        #[test]
+        fn odds_near_one_have_the_bits_of_others(
+            (old, new) in (near(), near()), roots in 1..16_u32
+        ) {
+            prop_assert!(EncodedMessage::all_near::<256>(&[old, new]));
+            let damping = f64::from(roots) / 16.0;
+            let found = damped_odds(old, new, damping);
+            prop_assert_eq!(found, damped_odds_of_any_size(old, new, damping));
         }
 
         #[test]

@@ -36,7 +36,7 @@ pub(crate) mod table;
 pub(crate) mod tree;
 
 pub(crate) use body::Body;
-pub(crate) use damping::damp;
+pub(crate) use damping::{damp, damped_odds};
 pub(crate) use horn::{
     DeviceHorn, HornCoefficients, HornScratch, bit, head_first_messages, head_first_position,
     horn_message, horn_messages, horn_total, small_horn_messages,

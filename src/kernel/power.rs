@@ -23,6 +23,13 @@ pub(crate) fn geometric_mean(
     }
 }
 
+/// The same of two numbers within 2^-256..2^256 for the damping `numerator` / [`DENOMINATOR`]: `f64` holds all that leads to their
+/// mean. The bits are the same, as what is under each root differs from that of [`mean_by_roots`] by an even power of two.
+#[inline(always)]
+pub(super) fn mean_of_near(old: f64, new: f64, numerator: u32) -> f64 {
+    by_roots(old, new, numerator, |a, b| (a * b).sqrt())
+}
+
 /// A damping between 0 and 1 as a multiple of 1/16, which square roots do for, or 0 if it is none.
 #[inline(always)]
 pub(crate) fn mean_numerator(damping: f64) -> u32 {
@@ -45,6 +52,12 @@ const DENOMINATOR: u32 = 1 << 4;
 /// 0.75 just below 2, where the unit is 2^-53 of the number: together less than 2.1 units.
 #[inline(always)]
 fn mean_by_roots(old: ExtendedFloat, new: ExtendedFloat, numerator: u32) -> ExtendedFloat {
+    by_roots(old, new, numerator, root_of_product)
+}
+
+/// [`mean_by_roots`] for any numbers.
+#[inline(always)]
+fn by_roots<T: Copy>(old: T, new: T, numerator: u32, root_of_product: impl Fn(T, T) -> T) -> T {
     // The 1 in front of the digits ends the loop.
     let mut digits = numerator | DENOMINATOR;
     digits >>= digits.trailing_zeros();

@@ -39,7 +39,7 @@ impl<const N: usize> Coefficients<N> {
 }
 
 /// What messages of four nodes at once are computed from and where they go: lists by themselves, as [`View`] is. All variables
-/// are binary, and the run is plain ([`State::is_plain_run`]).
+/// are binary; messages of factors are computed in plain runs only ([`State::is_plain_run`]).
 pub(super) struct FourAtOnce<'a> {
     state: &'a State,
     to_variables: Destination<'a>,
@@ -57,13 +57,13 @@ impl<'a> FourAtOnce<'a> {
         state.graph.all_binary() && is_available()
     }
 
-    /// `None` where the processor or the run is another one.
+    /// `None` where the processor is another one, or some variable is not binary.
     pub(super) fn new(
         state: &'a State, targets: &'a Targets, stale_variables: &'a Stale,
         stale_factors: &'a Stale,
     ) -> Option<Self> {
         let graph = &state.graph;
-        (Self::may_serve(state) && state.is_plain_run()).then(|| Self {
+        Self::may_serve(state).then(|| Self {
             state,
             to_variables: Destination::new(
                 state.to_variable.view(),

@@ -5,7 +5,7 @@
 
 use super::state::{Link, State};
 use super::workspace::{Damping, Workspace};
-use crate::kernel::EncodedMessage;
+use crate::kernel::{EncodedMessage, damped_odds};
 use crate::memory::fit;
 
 /// Stores a message, damped if the run is damped, and marks the variable of a new deterministic message.
@@ -20,12 +20,19 @@ pub(super) fn store(
     store_settled(state, edge, link, message);
 }
 
-#[cold]
 #[inline(never)]
 fn store_damped(
     state: &State, edge: usize, link: Link, message: &[EncodedMessage], workspace: &mut Workspace,
 ) {
     let Workspace { damping, contradictions, lacks_memory, .. } = workspace;
+    if let [odds] = *message {
+        let old = state.to_variable.get(state.slot_values(link.slot as usize).start);
+        let damped = damped_odds(old, odds, state.damping);
+        if damped.is_none() {
+            contradictions.add(state.graph.edge_variables()[edge] as usize);
+        }
+        return store_settled(state, edge, link, &[damped.unwrap_or(EncodedMessage::ONE)]);
+    }
     let Damping { damped, old } = damping;
     damped.clear();
     if fit(damped, message.len()).and_then(|()| fit(old, message.len())).is_err() {

@@ -41,7 +41,7 @@ measured! {
         /// CPU: a run apart from its iterations, per state of a variable (results).
         cpu_run: f64 = 20e-9,
         /// CPU: factor by which damping slows iterations.
-        cpu_damped: f64 = 4.5,
+        cpu_damped: f64 = 2.5,
         /// CPU: factor by which maxima slow iterations.
         cpu_maxima: f64 = 2.4,
         /// Messages that take as long as one table entry does for one variable.
