@@ -7,16 +7,9 @@ use super::power::{geometric_mean, mean_numerator, mean_of_near};
 /// message excludes stays excluded. `false` where no state is left, with `new` in no certain state.
 pub(crate) fn damp(old: &[EncodedMessage], new: &mut [EncodedMessage], damping: f64) -> bool {
     if let ([old], [new]) = (old, &mut *new) {
-        return match damped_odds(*old, *new, damping) {
-            Some(odds) => {
-                *new = odds;
-                true
-            }
-            None => {
-                *new = EncodedMessage::ZERO;
-                false
-            }
-        };
+        let odds = damped_odds(*old, *new, damping);
+        *new = odds.unwrap_or(EncodedMessage::ZERO);
+        return odds.is_some();
     }
     let mean = |old: EncodedMessage, new: EncodedMessage| {
         (old != EncodedMessage::ZERO && new != EncodedMessage::ZERO)

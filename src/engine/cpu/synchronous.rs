@@ -169,23 +169,21 @@ impl Synchronous {
     /// Computes all messages from variables to factors into `State::by_edge`. A variable that is contradictory stays stale, so
     /// that it is counted in every iteration.
     pub(super) fn update_to_factors(&mut self, state: &State, team: &Team) {
-        if !self.skips {
-            self.stale_variables.mark_all();
-        }
         // (Plain runs that leave out no nodes are what tests compare with.)
-        let at_once = self.skips || !state.is_plain_run();
-        let four = if at_once { self.four_of_variables(state) } else { None };
-        self.update_with(four.as_ref(), state, team);
-        self.observed_sent = self.skips;
+        if !self.skips && state.is_plain_run() {
+            self.update_with(None, state, team);
+        } else {
+            self.update_all_to_factors(state, team);
+        }
     }
 
     /// The same for measurements, whoever has changed messages.
     pub(super) fn update_all_to_factors(&mut self, state: &State, team: &Team) {
-        if self.skips {
-            return self.update_to_factors(state, team);
+        if !self.skips {
+            self.stale_variables.mark_all();
         }
-        self.stale_variables.mark_all();
         self.update_with(self.four_of_variables(state).as_ref(), state, team);
+        self.observed_sent = self.skips;
     }
 
     fn update_with(&self, four: Option<&FourAtOnce<'_>>, state: &State, team: &Team) {
