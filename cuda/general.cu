@@ -2,6 +2,7 @@
 //
 // The general program: passes of src/engine/cuda/general.
 
+#include "engine/general_beliefs.cuh"
 #include "engine/general_level_items.cuh"
 
 using namespace fastlbp;
@@ -222,4 +223,24 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             own[0] = 1.0 - own[1];
         }
     }
+}
+
+// The messages of a program of binary variables, of which that along each edge is in `from` at this slot, into buffer 0.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    general_take(const __grid_constant__ General g, const Packed *from, const uint32_t *slots) {
+    for (uint32_t edge = thread_of_grid(); edge < g.edges; edge += threads_of_grid()) {
+        g.messages[0][g.edge_places[edge]] = from[slots[edge]];
+    }
+}
+
+// Uniform beliefs of factors.
+extern "C" __global__ void __launch_bounds__(THREADS) general_begin_beliefs(const __grid_constant__ FactorBeliefs all) {
+    fill_factor_beliefs(all);
+}
+
+// The beliefs of factors for the messages in `by_edge`, and by how much they have changed; see measure_factor_beliefs.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    general_measure_beliefs(const __grid_constant__ General g, const __grid_constant__ FactorBeliefs all, double tolerance,
+                            uint32_t recalling) {
+    measure_factor_beliefs(g, all, tolerance, recalling != 0);
 }

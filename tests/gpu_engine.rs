@@ -321,6 +321,181 @@ fn rough_runs_by_a_tolerance() {
     assert!(converged > 20, "{converged} runs have converged");
 }
 
+/// Factors whose beliefs have few entries and many, and some whose values no double holds; among binary variables, and with one of
+/// three states.
+fn factors_with_many_entries(is_mixed: bool) -> Arc<FactorGraph> {
+    let mut builder = FactorGraphBuilder::new();
+    let probability = |v: u64| 0.2 + (v * 37 % 101) as f64 * 6e-3;
+    for v in 0..60 {
+        builder.add_prior(v, probability(v)).unwrap();
+    }
+    for (head, arity) in [(0, 9), (10, 13), (20, 6), (30, 7), (45, 3), (50, 2)] {
+        let body: Vec<u64> = (head + 1..head + arity).collect();
+        builder.add_and(head, &body, 0.9, 0.2).unwrap();
+        builder.add_or(head + 9, &body[..arity as usize / 2], 0.8, 0.3).unwrap();
+    }
+    for (head, count) in [(3, 5), (13, 7)] {
+        let body: Vec<u64> = (25..25 + count).collect();
+        builder.add_noisy_and(head, &body, &vec![1e-80; body.len()], 0.7).unwrap();
+    }
+    let table: Vec<f64> = (0..256).map(|i| probability(i * i)).collect();
+    builder.add_table(&[0, 5, 11, 17, 23, 31, 37, 41], &table).unwrap();
+    builder.add_table(&[3, 19, 42], &table[..8]).unwrap();
+    if is_mixed {
+        builder.add_variable(60, 3).unwrap();
+        builder.add_table(&[60, 7, 51], &table[..12]).unwrap();
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// Runs by libDAI's rule, most of whose iterations are made by the kernels for binary variables where these serve the graph, and
+/// the last ones, in which beliefs of factors decide, by the others.
+#[test]
+fn beliefs_of_factors() {
+    let Some(options) = tested() else { return };
+    let smartfl = Arc::new(generate::smartfl(300, 3).unwrap().graph);
+    let bingo = Arc::new(generate::bingo(300, 5).unwrap().graph);
+    let graphs = [false, true].map(factors_with_many_entries).into_iter().chain([smartfl, bingo]);
+    let mut converged = 0;
+    for (number, graph) in graphs.enumerate() {
+        let random = Schedule::SequentialRandom { seed: 3 };
+        let schedules = [Schedule::Parallel, Schedule::SequentialFixed, random];
+        for schedule in schedules.into_iter().take(if number < 2 { 3 } else { 2 }) {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            for (round, (tolerance, max_iterations, start, damping)) in [
+                (1e-9, 60, Start::Fresh, 0.0),
+                (1e-3, 30, Start::Fresh, 0.5),
+                (1e-6, 8, Start::Warm, 0.0),
+                (0.0, 20, Start::Fresh, 0.0),
+                (1e-9, 18, Start::Fresh, 0.0),
+                (1e-9, 2, Start::Fresh, 0.0),
+                (1e-9, 1, Start::Fresh, 0.0),
+                (1e-9, 0, Start::Fresh, 0.0),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let rule = StopRule::AllBeliefs { tolerance, max_iterations };
+                let rough_progress = round % 2 == 0;
+                let request =
+                    RunRequest { start, damping, rough_progress, ..RunRequest::new(rule) };
+                let what = || format!("graph {number}, {}, {request:?}", schedule.name());
+                for contradiction in [Contradiction::Error, Contradiction::Vote] {
+                    let request = RunRequest { contradiction, ..request };
+                    let report = within(pair.run(&request), what).unwrap();
+                    converged += usize::from(report.is_ok_and(|report| report.converged));
+                }
+                let variable = (7 * round + 2) % graph.variable_count();
+                pair.both(|session| session.observe(variable, round % 2).unwrap());
+                pair.both(|session| session.set_likelihood(3 * round, &[0.3, 0.7]).unwrap());
+            }
+        }
+    }
+    assert!(converged > 40, "{converged} runs have converged");
+}
+
+/// Beliefs of factors are the same where values, or products with messages, are no doubles.
+#[test]
+fn beliefs_of_factors_beyond_f64_range() {
+    let Some(options) = tested() else { return };
+    let far = || {
+        let mut builder = FactorGraphBuilder::new();
+        // In all other states than one, products of messages are zero.
+        for (first, p) in [(10, 1e-200), (20, 1e-30)] {
+            builder.add_prior(first, p).unwrap();
+            builder.add_prior(first + 1, p * 1e-20).unwrap();
+            builder.add_table(&[first, first + 1], &[0.0, 0.0, 0.0, 0.7]).unwrap();
+        }
+        builder
+    };
+    let noisy = |link: f64| {
+        let mut builder = FactorGraphBuilder::new();
+        for v in 0..6 {
+            builder.add_prior(v, 0.45 + 0.01 * v as f64).unwrap();
+        }
+        builder.add_noisy_and(0, &[1, 2, 3, 4, 5], &[link; 5], 0.6).unwrap();
+        builder
+    };
+    let table = |low: i32| {
+        let mut builder = FactorGraphBuilder::new();
+        let scale = 2_f64.powi(low / 2) * 2_f64.powi(low - low / 2);
+        let values: Vec<f64> = (0..16).map(|i| scale * (1.0 + f64::from(i))).collect();
+        builder.add_table(&[0, 1, 2, 3], &values).unwrap();
+        builder.add_prior(2, 0.8).unwrap();
+        builder
+    };
+    // With the head observed, nearly all of the belief is that of the last of so many joint states.
+    let large = |arity: u64| {
+        let mut builder = FactorGraphBuilder::new();
+        let body: Vec<u64> = (1..arity).collect();
+        builder.add_and(0, &body, 1.0, 1e-9).unwrap();
+        builder.add_prior(1, 0.6).unwrap();
+        builder
+    };
+    let noisy = [1e-80, 1e-50, 0.1].map(noisy);
+    let tables = [-1060, 1019, 0].map(table);
+    let builders = [far()].into_iter().chain(noisy).chain(tables).chain([5, 9, 13].map(large));
+    for (number, builder) in builders.enumerate() {
+        let graph = Arc::new(builder.build().unwrap());
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            for (round, max_iterations) in [1, 2, 3, 30, 1, 2, 30].into_iter().enumerate() {
+                if round == 4 {
+                    pair.both(|session| session.observe(0, 1).unwrap());
+                }
+                let rule = StopRule::AllBeliefs { tolerance: 1e-12, max_iterations };
+                let what = || format!("graph {number}, {}, {rule:?}", schedule.name());
+                within(pair.run(&RunRequest::new(rule)), what).unwrap().unwrap();
+            }
+        }
+    }
+}
+
+/// A small graph of tables in which many joint states are impossible, so that beliefs of some factors are 0/0 in some iterations.
+fn deterministic_tables(choices: &mut Choices, size: usize) -> Arc<FactorGraph> {
+    let count = 3 + choices.below(2 + size / 8);
+    let mut builder = FactorGraphBuilder::new();
+    for v in 0..count as u64 {
+        builder.add_variable(v, 2).unwrap();
+        if choices.below(5) < 3 {
+            builder.add_prior(v, [0.0, 1.0, 0.5, 0.3, 1.0][choices.below(5)]).unwrap();
+        }
+    }
+    for _ in 0..2 + choices.below(7) {
+        let first = choices.below(count);
+        let mut scope: Vec<u64> = [0, 1, 2].map(|i| ((first + i) % count) as u64).into();
+        scope.truncate(2 + choices.below(2));
+        let mut values: Vec<f64> = (0..1 << scope.len())
+            .map(|_| [0.0, 0.0, 1.0, 1.0, 0.5, 0.2][choices.below(6)])
+            .collect();
+        values[0] = if values.iter().sum::<f64>() == 0.0 { 1.0 } else { values[0] };
+        builder.add_table(&scope, &values).unwrap();
+    }
+    Arc::new(builder.build().unwrap())
+}
+
+/// In place of a factor's belief that is 0/0 stands what it was before, with which the next one is compared.
+#[test]
+fn beliefs_of_factors_that_are_zero_by_zero() {
+    on_graphs(1000, deterministic_tables, |choices, graph, options| {
+        for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+            let mut pair = Pair::new(graph, &schedule, options)?;
+            for _ in 0..3 {
+                let tolerance = [1e-6, 0.01, 0.05, 0.2, 0.4, 0.55][choices.below(6)];
+                let max_iterations = [2, 3, 7, 12, 20][choices.below(5)];
+                let rule = StopRule::AllBeliefs { tolerance, max_iterations };
+                let contradiction = Contradiction::Vote;
+                let request = RunRequest { contradiction, ..RunRequest::new(rule) };
+                let what = || format!("{}, {request:?}", schedule.name());
+                let report = within(pair.run(&request), what)?;
+                let observed = RunRequest { observe: true, ..request };
+                same(&report, &within(pair.run(&observed), what)?, "report where it is observed")?;
+            }
+        }
+        Ok(())
+    });
+}
+
 /// Conjunctions of more than 32 variables, which warps take in pieces, among small ones.
 #[test]
 fn conjunctions_of_many_variables() {

@@ -315,10 +315,14 @@ FASTLBP_HD Wide table_total(const TableInputs &table) {
     return total;
 }
 
-/// The belief of a table: its entries times the inputs, normalised. `false`, with `out` unchanged, if
-/// all products are zero.
+/// The belief of a table: its entries times the inputs, divided by their sum in the shape of the tree. `false`, with `out`
+/// unchanged, if all products are zero.
 FASTLBP_HD bool table_belief(const TableInputs &table, double *out) {
-    const Wide total = table_total(table);
+    SubtreeSums<Wide> sums;
+    for (uint32_t entry = 0; entry < table.entries; ++entry) {
+        sums.add(table_weight(table, entry), entry);
+    }
+    const Wide total = sums.total();
     if (is_zero(total)) {
         return false;
     }

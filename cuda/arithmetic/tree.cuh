@@ -2,7 +2,7 @@
 // index order. A Monoid is a type with T::neutral() and combine(T, T).
 #pragma once
 
-#include "base.cuh"
+#include "number.cuh"
 
 namespace fastlbp {
 
@@ -188,24 +188,25 @@ FASTLBP_HD double pairwise_sum_of_few(double (&values)[N]) {
 }
 
 /// Sums of complete subtrees that wait for those beside them, as the bits of a counter do; none is negative.
+template <class T>
 struct SubtreeSums {
-    double sums[33];
+    T sums[33];
     uint32_t depth = 0;
 
     /// The sum of the subtree with this number, of those of its size.
-    FASTLBP_HD void add(double sum, uint32_t number) {
+    FASTLBP_HD void add(T sum, uint32_t number) {
         // One merge for every subtree that this one completes.
         for (uint32_t ones = number; ones & 1; ones >>= 1) {
-            sum = sums[--depth] + sum;
+            sum = fastlbp::add(sums[--depth], sum);
         }
         sums[depth++] = sum;
     }
 
-    FASTLBP_HD double total() {
-        double sum = 0.0;
+    FASTLBP_HD T total() {
+        T sum = Real<T>::zero();
         while (depth > 0) {
             // The first time, a zero, which changes nothing.
-            sum = sums[--depth] + sum;
+            sum = fastlbp::add(sums[--depth], sum);
         }
         return sum;
     }
@@ -213,7 +214,7 @@ struct SubtreeSums {
 
 /// The sum of values in the shape of the tree.
 FASTLBP_HD double pairwise_sum(const double *values, uint32_t count) {
-    SubtreeSums sums;
+    SubtreeSums<double> sums;
     for (uint32_t i = 0; i < count; ++i) {
         sums.add(values[i], i);
     }

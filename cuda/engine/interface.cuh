@@ -1120,6 +1120,58 @@ static_assert(sizeof(LevelItemList) == 16, "LevelItemList");
 FASTLBP_FIELD(LevelItemList, items, 0);
 FASTLBP_FIELD(LevelItemList, levels, 8);
 
+/// A factor as a table: its values, the first variable fastest, times powers of two with these exponents, if there are any; the
+/// range of the exponents of the positive ones; and how many values there are.
+struct JointTable {
+    const double *values;
+    const int64_t *exponents;
+    int64_t low;
+    int64_t high;
+    uint32_t entries;
+    uint32_t padding;
+};
+
+static_assert(sizeof(JointTable) == 40, "JointTable");
+FASTLBP_FIELD(JointTable, values, 0);
+FASTLBP_FIELD(JointTable, exponents, 8);
+FASTLBP_FIELD(JointTable, low, 16);
+FASTLBP_FIELD(JointTable, high, 24);
+FASTLBP_FIELD(JointTable, entries, 32);
+FASTLBP_FIELD(JointTable, padding, 36);
+
+/// A factor whose belief is measured: its number, that of its table, and where its belief starts.
+struct FactorBelief {
+    uint32_t factor;
+    uint32_t table;
+    uint64_t first;
+};
+
+static_assert(sizeof(FactorBelief) == 16, "FactorBelief");
+FASTLBP_FIELD(FactorBelief, factor, 0);
+FASTLBP_FIELD(FactorBelief, table, 4);
+FASTLBP_FIELD(FactorBelief, first, 8);
+
+/// Beliefs of factors: what they are made of; factors in the order of the spans that take them, up to these ends; the states of
+/// each edge's variable, null if all have two; beliefs of the last measurement; and what is found of them.
+struct FactorBeliefs {
+    const JointTable *tables;
+    const FactorBelief *list;
+    const uint32_t *states;
+    double *beliefs;
+    Tally *found;
+    uint32_t ends[3];
+    uint32_t padding;
+};
+
+static_assert(sizeof(FactorBeliefs) == 56, "FactorBeliefs");
+FASTLBP_FIELD(FactorBeliefs, tables, 0);
+FASTLBP_FIELD(FactorBeliefs, list, 8);
+FASTLBP_FIELD(FactorBeliefs, states, 16);
+FASTLBP_FIELD(FactorBeliefs, beliefs, 24);
+FASTLBP_FIELD(FactorBeliefs, found, 32);
+FASTLBP_FIELD(FactorBeliefs, ends, 40);
+FASTLBP_FIELD(FactorBeliefs, padding, 52);
+
 /// For whom a variable was prepared last.
 struct PreparedState {
     uint32_t level;

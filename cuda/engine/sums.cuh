@@ -28,7 +28,7 @@ FASTLBP_DEVICE double sum_of_thread(uint32_t count, const Number &number) {
     if (count <= NUMBERS_OF_THREAD) {
         return sum_of_neighbours<NUMBERS_OF_THREAD>(0, count, number);
     }
-    SubtreeSums sums;
+    SubtreeSums<double> sums;
     for (uint32_t i = 0; i * NUMBERS_OF_THREAD < count; ++i) {
         sums.add(sum_of_neighbours<NUMBERS_OF_THREAD>(i * NUMBERS_OF_THREAD, count, number), i);
     }
@@ -39,7 +39,7 @@ FASTLBP_DEVICE double sum_of_thread(uint32_t count, const Number &number) {
 template <class Number>
 FASTLBP_DEVICE_COLD double sum_of_warp(uint32_t first, uint32_t count, const Number number) {
     constexpr uint32_t ALL = LANES * NUMBERS_OF_LANE;
-    SubtreeSums sums;
+    SubtreeSums<double> sums;
     for (uint32_t i = 0; i * ALL < count; ++i) {
         const uint32_t begin = i * ALL + thread_of_block() % LANES * NUMBERS_OF_LANE;
         double sum = sum_of_neighbours<NUMBERS_OF_LANE>(begin, count, [&](uint32_t at) { return number(first + at); });

@@ -11,6 +11,7 @@ mod cpu;
 #[cfg_attr(not(cuda), path = "no_cuda.rs")]
 mod cuda;
 pub mod device;
+mod factor_tables;
 mod interface;
 mod limits;
 mod options;

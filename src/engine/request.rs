@@ -260,7 +260,8 @@ pub struct RunReport {
     /// Whether the changes fell to the tolerance; `false` for a fixed number of iterations.
     pub converged: bool,
     /// Largest change in the last iteration: of a belief, or by BINGO's rule also of a factor's inputs.
-    /// Infinity if no iteration was made.
+    /// Infinity if no iteration was made. Of a run by [`StopRule::AllBeliefs`] that its time or a callback ended on a device,
+    /// that of variables alone may stand here, if it exceeds the tolerance.
     pub max_diff: f64,
     /// Share of variables and factors that moved by more than the tolerance in the last iteration
     /// (BINGO's rule; 1 before the first iteration and under other rules).

@@ -5,11 +5,12 @@ use super::packed::EncodedMessage;
 use super::table::{
     Buffers, TableInputs, TableScratch, exponent_range, near_pair, of_length, unpack_inputs,
 };
+use super::tree::pairwise_sum;
 use crate::error::Result;
 use crate::memory::NoMemory;
 
-/// The belief of a table: its entries times the inputs, normalised. `false`, with `out` unchanged,
-/// if all products are zero. O(entries * arity).
+/// The belief of a table: its entries times the inputs, divided by their sum in the shape of the tree. `false`, with `out`
+/// unchanged, if all products are zero. O(entries * arity).
 pub(crate) fn table_belief(
     table: TableInputs<'_>, out: &mut [f64], scratch: &mut TableScratch,
 ) -> Result<bool, NoMemory> {
@@ -37,7 +38,7 @@ fn pair_weights(table: TableInputs<'_>) -> Option<[f64; 4]> {
 
 /// Divides weights by their sum; `false`, with `out` unchanged, if all are zero.
 fn normalise<T: Real>(weights: &[T], nearest: impl Fn(T) -> f64, out: &mut [f64]) -> bool {
-    let total = weights.iter().fold(T::ZERO, |sum, &weight| sum.add(weight));
+    let total = pairwise_sum(weights);
     if total.is_zero() {
         return false;
     }
@@ -110,7 +111,7 @@ mod tests {
         }
 
         /// `f64` and `ExtendedFloat` give the same bits wherever `f64` is used, and those of the definition: each
-        /// entry times the weights of its states in turn, divided by the sum of all from the first one on.
+        /// entry times the weights of its states in turn, divided by the sum of all in the shape of the tree.
         #[test]
         fn both_ranges_agree(
             values in prop::collection::vec(prop_oneof![1 => Just(0.0), 4 => 1e-9_f64..10.0], 24),
@@ -136,7 +137,11 @@ mod tests {
                 };
                 ((values[index] * first) * inputs[1 + b].stored_f64()) * inputs[4 + c].stored_f64()
             };
-            let total = (0..24).fold(0.0, |sum, index| sum + weight(index));
+            let eight = |first: usize| {
+                let pair = |index: usize| weight(first + index) + weight(first + index + 1);
+                (pair(0) + pair(2)) + (pair(4) + pair(6))
+            };
+            let total = (eight(0) + eight(8)) + eight(16);
             prop_assert_eq!(settled, total > 0.0);
             for (index, &probability) in belief.iter().enumerate().filter(|_| settled) {
                 prop_assert_eq!(probability, weight(index) / total);

@@ -20,7 +20,7 @@ pub(crate) enum TableValues<'a> {
 }
 
 impl TableValues<'_> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
             Self::ExtendedFloat(values) => values.len(),
@@ -41,6 +41,12 @@ impl TableValues<'_> {
                 }
             }
         }
+    }
+
+    /// Whether some positive entry is no normal `f64`.
+    pub(crate) fn is_beyond_f64(&self) -> bool {
+        let (low, high) = self.exponents();
+        matches!(self, Self::ExtendedFloat(_)) && low <= high && (low < -1022 || high > 1023)
     }
 
     /// Exponents of the smallest and the largest positive entry.

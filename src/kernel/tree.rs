@@ -1,5 +1,6 @@
 //! The one shape of every reduction: a balanced binary tree over a node's edges in index order.
 
+use super::number::Arithmetic;
 use crate::memory::{NoMemory, fit};
 
 /// An associative operation with a neutral element. The operation need not be commutative in its
@@ -119,14 +120,16 @@ fn level_size_below(leaves: usize, size: usize) -> usize {
 }
 
 /// The sum of values in the shape of the tree.
-pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
-    match values {
-        [] => 0.0,
-        [a] => *a,
-        [a, b] => a + b,
+pub(crate) fn pairwise_sum<T: Arithmetic>(values: &[T]) -> T {
+    match *values {
+        [] => T::ZERO,
+        [a] => a,
+        [a, b] => a.add(b),
+        [a, b, c, d] => a.add(b).add(c.add(d)),
+        [a, b, c, d, e, f, g, h] => a.add(b).add(c.add(d)).add(e.add(f).add(g.add(h))),
         _ => {
             let half = values.len().next_power_of_two() / 2;
-            pairwise_sum(&values[..half]) + pairwise_sum(&values[half..])
+            pairwise_sum(&values[..half]).add(pairwise_sum(&values[half..]))
         }
     }
 }
@@ -209,7 +212,7 @@ pub(crate) mod tests {
 
     #[test]
     fn pairwise_sum_has_the_shape_of_the_tree() {
-        let values = [1e16, 1.0, -1e16, 1.0, 3.0];
+        let values = [1e16_f64, 1.0, -1e16, 1.0, 3.0];
         assert_eq!(pairwise_sum(&values), ((1e16 + 1.0) + (-1e16 + 1.0)) + 3.0);
     }
 }

@@ -117,21 +117,23 @@ impl Pair {
 
     /// Runs both and compares everything that can be seen afterwards.
     pub fn run(&mut self, request: &RunRequest) -> Checked<fastlbp::Result<RunReport>> {
-        // Of rough progress, any change above the tolerance may stand for the largest one.
-        let told = |change: f64| match request.rule {
-            StopRule::Tolerance { tolerance, .. }
-                if request.rough_progress && change > tolerance =>
-            {
-                f64::INFINITY
-            }
-            _ => change,
+        // Of rough progress, any change above the tolerance may stand for the largest one; where the rule looks at the beliefs of
+        // factors, that of variables.
+        let may_be_another = |change: f64| match request.rule {
+            StopRule::Tolerance { tolerance, .. } => request.rough_progress && change > tolerance,
+            StopRule::AllBeliefs { tolerance, .. } => !request.observe && change > tolerance,
+            _ => false,
         };
         let [(expected, expected_progress), (got, progress)] = self.both(|session| {
             let mut progress: Vec<Progress> = Vec::new();
             let result = session.run_monitored(request, &mut |after| {
                 // What a device measures only when asked to.
                 let unconverged = after.unconverged.filter(|_| request.observe);
-                progress.push(Progress { unconverged, max_diff: told(after.max_diff), ..*after });
+                let mut told = Progress { unconverged, ..*after };
+                if may_be_another(told.max_diff) {
+                    (told.max_diff, told.active_fraction) = (f64::INFINITY, 1.0);
+                }
+                progress.push(told);
                 Control::Continue
             });
             (result, progress)

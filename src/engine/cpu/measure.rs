@@ -171,9 +171,9 @@ impl Tracker {
     }
 
     /// Replaces the stored beliefs of factors, or the stored messages to factors, whichever is measured, by those
-    /// that follow from `State::by_edge`, and returns how far they moved.
+    /// that follow from `State::by_edge`, and returns how far they moved; see [`FactorBeliefs::replace`] for what are only recalled.
     pub(super) fn factors_moved(
-        &self, state: &State, synchronous: &Synchronous, team: &mut Team,
+        &self, state: &State, synchronous: &Synchronous, team: &mut Team, recalling: bool,
     ) -> Movement {
         if state.graph.all_binary() && self.factor_beliefs.is_none() {
             self.inputs_moved(state, team);
@@ -181,9 +181,9 @@ impl Tracker {
         }
         synchronous.for_factors(team, |f, workspace| {
             let change = match &self.factor_beliefs {
-                Some(beliefs) => beliefs.replace(state, f, workspace).map(|change| {
-                    workspace.movement.undefined |= change.is_none();
-                    change.unwrap_or(0.0)
+                Some(beliefs) => beliefs.replace(state, f, recalling, workspace).map(|change| {
+                    workspace.movement.undefined |= change.is_nan();
+                    if change.is_nan() { 0.0 } else { change }
                 }),
                 None => self.inputs_of_moved(state, f, workspace),
             };

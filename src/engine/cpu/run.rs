@@ -206,8 +206,8 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
 /// take longer, are measured only where these do not, or no iteration follows; and, for comparison, those after the
 /// iteration before, from its messages.
 ///
-/// That gives what measuring them after each iteration gives, unless a belief is 0/0, in place of which the last one that was
-/// not is kept. Where that is found, the run is made once more from the start, with all measures.
+/// That gives what measuring them after each iteration gives, unless one is to be compared with a belief that was 0/0, in place of
+/// which the last one that was not is kept. Where that is found, the run is made once more from the start, with all measures.
 struct Deferred {
     tolerance: f64,
     /// The messages after the last iteration and after the one before.
@@ -216,15 +216,13 @@ struct Deferred {
     /// For how many iterations in a row up to the last one factors were left out, and how many variables moved in the last.
     count: u64,
     moved: u64,
-    /// Whether a belief of a factor was 0/0 when it was made up for.
-    undefined: bool,
 }
 
 impl Deferred {
     /// Errors: no memory.
     fn new(state: &State, tolerance: f64) -> Result<Self> {
         let room = || Values::new(state.to_variable.len(), EncodedMessage::ONE);
-        Ok(Self { tolerance, last: room()?, before: room()?, count: 0, moved: 0, undefined: false })
+        Ok(Self { tolerance, last: room()?, before: room()?, count: 0, moved: 0 })
     }
 
     /// Leaves the factors out after an iteration in which so many variables moved.
@@ -631,7 +629,7 @@ impl Loop<'_> {
         if self.measure != Measure::Variables {
             synchronous.update_all_to_factors(state, team);
             team.collect(|w| w.contradictions = Contradictions::default());
-            self.tracker.factors_moved(state, synchronous, team);
+            self.tracker.factors_moved(state, synchronous, team, false);
         }
         self.check_memory()
     }
@@ -777,7 +775,7 @@ impl Loop<'_> {
         std::mem::swap(messages(deferred), &mut state.to_variable);
         synchronous.messages_were_replaced();
         synchronous.update_to_factors(state, team);
-        deferred.undefined |= self.tracker.factors_moved(state, synchronous, team).undefined;
+        self.tracker.factors_moved(state, synchronous, team, true);
         std::mem::swap(messages(deferred), &mut state.to_variable);
         synchronous.messages_were_replaced();
         team.collect(|w| w.contradictions = Contradictions::default());
@@ -810,10 +808,8 @@ impl Loop<'_> {
         self.inputs_sent = matches!(self.engine.plan, Plan::Synchronous);
         self.note_variables()?;
         let CpuEngine { state, team, synchronous, .. } = self.engine;
-        let inputs = self.tracker.factors_moved(state, synchronous, team);
-        if let Some(deferred) = &self.deferred
-            && (inputs.undefined || deferred.undefined)
-        {
+        let inputs = self.tracker.factors_moved(state, synchronous, team, false);
+        if inputs.undefined && self.deferred.is_some() {
             self.check_memory()?;
             return self.repeat();
         }

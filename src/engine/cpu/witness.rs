@@ -148,7 +148,7 @@ impl Witness {
         std::mem::swap(&mut self.before, &mut state.to_variable);
         synchronous.messages_were_replaced();
         synchronous.update_all_to_factors(state, team);
-        tracker.factors_moved(state, synchronous, team);
+        tracker.factors_moved(state, synchronous, team, false);
         synchronous.messages_were_replaced();
         team.collect(|w| w.contradictions = Contradictions::default());
         std::mem::swap(&mut self.before, &mut state.to_variable);

@@ -94,9 +94,14 @@ impl RunState {
         &self.counters[self.iterations as usize % self.counters.len()]
     }
 
+    /// How many variables, or by BINGO's rule variables and factors, moved in the last iteration of a launch.
+    pub fn moved(&self) -> u64 {
+        self.last().moved.0
+    }
+
     /// Of so many nodes that are looked at, the share that moved in the last iteration of a launch.
     pub fn unconverged(&self, nodes: usize) -> f64 {
-        if nodes == 0 { 0.0 } else { self.last().moved.0 as f64 / nodes as f64 }
+        if nodes == 0 { 0.0 } else { self.moved() as f64 / nodes as f64 }
     }
 
     /// Contradictory places in the last iteration of a launch. By levels, messages that met disagreeing are one, too, where

@@ -1,13 +1,17 @@
 //! The engine on a CUDA device.
 
+use super::all_beliefs;
 use super::driver::{Context, Device, Stream};
-use super::programs::{Plan, ProgramKind, Programs, reason_against, reason_against_graph};
+use super::general::BeliefMovement;
+use super::parts::{Part, Parts};
+use super::programs::{Plan, ProgramKind, Programs, lost, reason_against, reason_against_graph};
 use super::run::{End, Launches, Task};
 use super::start::start;
 use crate::engine::device::choose_device;
 use crate::engine::interface::{Engine, Problem, Run};
 use crate::engine::{
-    Inference, RunReport, RunRequest, Snapshot, Start, StopReason, StopRule, expand, value_count,
+    Control, Inference, Progress, RunReport, RunRequest, Snapshot, Start, StopReason, StopRule,
+    expand, value_count,
 };
 use crate::error::{Error, Result};
 use crate::kernel::OwnedTable;
@@ -108,7 +112,33 @@ impl CudaEngine {
         }
     }
 
-    /// Gives the messages to a program.
+    fn has_wide_tables(&mut self) -> Result<bool> {
+        if let Some(known) = self.has_wide_tables {
+            return Ok(known);
+        }
+        let mut found = false;
+        for factor in self.graph.other_factors() {
+            if self.graph.factor(factor).needs_table(Inference::MaxProduct) {
+                let table = expand(&self.graph, factor, Inference::MaxProduct)?;
+                found |= matches!(table, OwnedTable::ExtendedFloat(_));
+            }
+        }
+        self.has_wide_tables = Some(found);
+        Ok(found)
+    }
+}
+
+impl Parts for CudaEngine {
+    fn nodes(&self) -> usize {
+        self.graph.variable_count() + self.graph.factor_count()
+    }
+
+    fn require(&mut self, request: &RunRequest, evidence: &Evidence) -> Result<ProgramKind> {
+        let current = self.context.enter()?;
+        let queue = self.stream.queue(&current);
+        self.programs.require(request, queue, &self.graph, &self.schedule, evidence)
+    }
+
     fn give_to(&mut self, kind: ProgramKind) -> Result<()> {
         if matches!(self.owner, Owner::Program(owner) if owner == kind) {
             return Ok(());
@@ -128,19 +158,88 @@ impl CudaEngine {
         Ok(())
     }
 
-    fn has_wide_tables(&mut self) -> Result<bool> {
-        if let Some(known) = self.has_wide_tables {
-            return Ok(known);
+    fn run_part(
+        &mut self, part: Part<'_>, monitor: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<(RunReport, u64)> {
+        let Part { request, evidence, .. } = part;
+        let nodes = self.nodes();
+        let kind = self.require(request, evidence)?;
+        if request.start == Start::Warm {
+            self.give_to(kind)?;
         }
-        let mut found = false;
-        for factor in self.graph.other_factors() {
-            if self.graph.factor(factor).needs_table(Inference::MaxProduct) {
-                let table = expand(&self.graph, factor, Inference::MaxProduct)?;
-                found |= matches!(table, OwnedTable::ExtendedFloat(_));
+        let current = self.context.enter()?;
+        // Other programs have other buffers.
+        let is_owner = matches!(self.owner, Owner::Program(owner) if owner == kind);
+        let buffer = if is_owner { self.buffer } else { 0 };
+        let queue = self.stream.queue(&current);
+        let program = self.programs.at(kind)?;
+        let before = if request.start == Start::Fresh { 0 } else { self.iterations };
+        program.start_at(before);
+        program.begin(queue, request, buffer)?;
+        self.owner = Owner::Program(kind);
+        self.buffer = buffer;
+        if request.start == Start::Fresh {
+            self.constants = None;
+        }
+        self.iterations = before;
+        let task = Task { part, nodes, variables: self.graph.variable_count(), buffer };
+        let (end, state) =
+            self.launches.run(queue, program, &task, monitor).map_err(of_iterations)?;
+        self.buffer = state.buffer;
+        self.iterations = before + state.iterations;
+        if state.iterations > 0 {
+            // Damped ones go on changing.
+            self.constants = (request.damping == 0.0).then_some(request.inference);
+        }
+        let reason = match end {
+            End::Stopped(reason) => reason,
+            End::Contradiction { variable } => {
+                return Err(Error::Contradiction {
+                    label: self.graph.label(variable),
+                    variable,
+                    factor: None,
+                    iteration: self.iterations,
+                    count: state.found.error_count,
+                });
             }
-        }
-        self.has_wide_tables = Some(found);
-        Ok(found)
+        };
+        let report = RunReport {
+            iterations: state.iterations,
+            total_iterations: self.iterations,
+            reason,
+            converged: reason == StopReason::Converged,
+            max_diff: state.found.max_diff,
+            active_fraction: state.found.active_fraction,
+            contradictions: state.found.contradictions,
+            first_contradiction: state.first_contradiction(),
+            spared_messages: 0,
+        };
+        Ok((report, state.moved()))
+    }
+
+    fn begin_beliefs(&mut self, kind: ProgramKind, evidence: &Evidence) -> Result<()> {
+        let current = self.context.enter()?;
+        let (queue, schedule) = (self.stream.queue(&current), &self.schedule);
+        let measurer = self.programs.measurer(kind, queue, &self.graph, schedule, evidence)?;
+        measurer.begin_beliefs(queue)
+    }
+
+    fn measure_beliefs(
+        &mut self, evidence: &Evidence, tolerance: f64, recalling: bool,
+    ) -> Result<BeliefMovement> {
+        let Owner::Program(kind) = self.owner else { return Err(lost()) };
+        let current = self.context.enter()?;
+        let (queue, schedule) = (self.stream.queue(&current), &self.schedule);
+        let messages = self.programs.at(kind)?.messages_by_slot(queue, self.buffer)?;
+        let measurer = self.programs.measurer(kind, queue, &self.graph, schedule, evidence)?;
+        let buffer = match messages {
+            Some(messages) => {
+                measurer.take(queue, messages)?;
+                0
+            }
+            None => self.buffer,
+        };
+        measurer.measure_beliefs(queue, buffer, tolerance, recalling).map_err(of_iterations)
     }
 }
 
@@ -180,69 +279,23 @@ impl Engine for CudaEngine {
 
     fn run(&mut self, run: Run<'_>) -> Result<RunReport> {
         let Run { request, evidence, results, monitor } = run;
-        let started = Instant::now();
-        let kind = {
-            let current = self.context.enter()?;
-            let queue = self.stream.queue(&current);
-            self.programs.require(request, queue, &self.graph, &self.schedule, evidence)?
-        };
-        if request.start == Start::Warm {
-            self.give_to(kind)?;
-        }
-        let current = self.context.enter()?;
-        // Other programs have other buffers.
-        let is_owner = matches!(self.owner, Owner::Program(owner) if owner == kind);
-        let buffer = if is_owner { self.buffer } else { 0 };
-        let queue = self.stream.queue(&current);
-        let program = self.programs.at(kind)?;
-        let before = if request.start == Start::Fresh { 0 } else { self.iterations };
-        program.start_at(before);
-        program.begin(queue, request, buffer)?;
-        self.owner = Owner::Program(kind);
-        self.buffer = buffer;
-        if request.start == Start::Fresh {
-            self.constants = None;
-        }
-        self.iterations = before;
-        let nodes = self.graph.variable_count() + self.graph.factor_count();
-        let variables = self.graph.variable_count();
-        let task = Task { request, nodes, variables, buffer, started };
-        let (end, state) =
-            self.launches.run(queue, program, &task, monitor).map_err(of_iterations)?;
-        self.buffer = state.buffer;
-        self.iterations = before + state.iterations;
-        if state.iterations > 0 {
-            // Damped ones go on changing.
-            self.constants = (request.damping == 0.0).then_some(request.inference);
-        }
-        let reason = match end {
-            End::Stopped(reason) => reason,
-            End::Contradiction { variable } => {
-                return Err(Error::Contradiction {
-                    label: self.graph.label(variable),
-                    variable,
-                    factor: None,
-                    iteration: self.iterations,
-                    count: state.found.error_count,
-                });
+        let rule = request.rule;
+        let is_bingo = matches!(rule, StopRule::Bingo { .. });
+        let looks_at_factors = is_bingo || matches!(rule, StopRule::AllBeliefs { .. });
+        let part = Part { request, evidence, started: Instant::now(), looks_at_factors };
+        let report = match rule {
+            StopRule::AllBeliefs { tolerance, max_iterations } => {
+                all_beliefs::run(self, part, (tolerance, max_iterations), monitor)?
             }
+            _ => self.run_part(part, monitor)?.0,
         };
-        let iterations = state.iterations;
-        let converged = reason == StopReason::Converged;
-        let means = matches!(request.rule, StopRule::Bingo { .. }) && !converged && iterations > 0;
-        let means = means.then_some(iterations);
+        let Owner::Program(kind) = self.owner else { return Err(lost()) };
+        let has_means = is_bingo && !report.converged && report.iterations > 0;
+        let means = has_means.then_some(report.iterations);
+        let current = self.context.enter()?;
+        let (queue, program) = (self.stream.queue(&current), self.programs.at(kind)?);
         program.results(queue, self.buffer, means, results).map_err(of_iterations)?;
-        Ok(RunReport {
-            iterations,
-            total_iterations: self.iterations,
-            reason,
-            converged,
-            max_diff: state.found.max_diff,
-            active_fraction: state.found.active_fraction,
-            contradictions: state.found.contradictions,
-            first_contradiction: state.first_contradiction(),
-            spared_messages: 0,
-        })
+        Ok(report)
     }
 
     fn export(&mut self) -> Result<Snapshot> {

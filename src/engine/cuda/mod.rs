@@ -1,5 +1,6 @@
 //! CUDA: the driver, loaded at run time, and what is known about a device.
 
+mod all_beliefs;
 mod binary;
 mod control;
 mod driver;
@@ -10,6 +11,7 @@ mod kernels;
 mod long_factors;
 mod lzma2;
 mod parameters;
+mod parts;
 mod probe;
 mod program;
 mod programs;

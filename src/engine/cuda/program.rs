@@ -1,6 +1,7 @@
 //! What a graph and a schedule are on a device.
 
 use super::driver::Queue;
+use super::interface::ReadOnly;
 use super::interface::run::Loop;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
@@ -16,6 +17,13 @@ pub(super) fn gang_for(graph: &FactorGraph) -> Gang {
     Gang::for_work(graph.edge_count(), EDGES_OF_THREAD)
 }
 
+/// Messages of binary variables, and the slot of each edge's message among them.
+#[derive(Clone, Copy)]
+pub(super) struct MessagesBySlot {
+    pub messages: ReadOnly<EncodedMessage>,
+    pub slots: ReadOnly<u32>,
+}
+
 /// Messages, evidence and kernels for one graph and one schedule on a device. All of it is allocated when
 /// it is made, or in `begin` when a run first asks for something; later runs allocate nothing.
 ///
@@ -25,7 +33,7 @@ pub(super) trait Program: Send + Sync {
     fn by_levels(&self) -> bool;
 
     /// Whether runs of this kind are possible: all but those with an active set, and those whose rule looks
-    /// at the beliefs of factors.
+    /// at the beliefs of factors, which are measured apart (`all_beliefs.rs`).
     fn serves(&self, request: &RunRequest) -> bool {
         request.active_threshold.is_none() && !matches!(request.rule, StopRule::AllBeliefs { .. })
     }
@@ -55,6 +63,14 @@ pub(super) trait Program: Send + Sync {
     fn results(
         &mut self, queue: Queue<'_>, buffer: u32, mean_after: Option<u64>, out: &mut [f64],
     ) -> Result<()>;
+
+    /// Where the messages in `buffer` are on the device, if the general program cannot measure beliefs of factors by them where
+    /// they are.
+    fn messages_by_slot(
+        &mut self, _queue: Queue<'_>, _buffer: u32,
+    ) -> Result<Option<MessagesBySlot>> {
+        Ok(None)
+    }
 
     /// All messages in `buffer`, by edge.
     fn messages(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Vec<EncodedMessage>>;

@@ -6,7 +6,7 @@ use super::general::{General, GeneralPlan};
 use super::kernels::{BINARY, GENERAL, Kernels};
 use super::program::Program;
 use crate::engine::limits::has_kernels_of_binary_variables;
-use crate::engine::{Inference, RunRequest, StopRule};
+use crate::engine::{Inference, RunRequest};
 use crate::error::{Error, Result};
 use crate::factor::DeviceForm;
 use crate::memory::boxed;
@@ -40,6 +40,8 @@ pub(super) struct Programs {
     damped: Option<BinaryProgram>,
     /// For all that the others do not serve; made when first needed.
     general: Option<General>,
+    /// For the beliefs of factors, by the messages of the others.
+    measurer: Option<General>,
 }
 
 /// What a graph has that no program serves; `None` if one serves all of it. O(factors + variables).
@@ -59,8 +61,6 @@ pub(super) fn reason_against(schedule: &Schedule, request: &RunRequest) -> Optio
         Some("SEQMAX runs on the CPU: each of its messages decides which one is the next")
     } else if request.active_threshold.is_some() {
         Some("active sets run on the CPU: which messages they compute is known one by one only")
-    } else if matches!(request.rule, StopRule::AllBeliefs { .. }) {
-        Some("libDAI's stop rule runs on the CPU: it looks at tables of the beliefs of factors")
     } else {
         None
     }
@@ -129,7 +129,7 @@ impl Programs {
     pub(super) fn new(
         queue: Queue<'_>, graph: &Arc<FactorGraph>, schedule: &Schedule, plan: Plan,
     ) -> Result<Self> {
-        let mut programs = Self { binary: None, damped: None, general: None };
+        let mut programs = Self { binary: None, damped: None, general: None, measurer: None };
         match plan {
             Plan::Binary(plan) => programs.binary = Some(with_binary_kernels(queue, graph, *plan)?),
             Plan::General(plan) => {
@@ -164,14 +164,20 @@ impl Programs {
         if self.damped.as_ref().is_some_and(|program| program.serves(request)) {
             return Ok(ProgramKind::Damped);
         }
-        if self.general.is_none() {
-            let (device, order) = (queue.current.device(), &KnownOrder::default());
-            let plan = GeneralPlan::new(device, graph, schedule, order)?;
-            let mut made = with_general_kernels(queue, graph, schedule, plan)?;
-            give_evidence(&mut made, evidence)?;
-            self.general = Some(made);
-        }
+        require_general(&mut self.general, queue, graph, schedule, evidence)?;
         Ok(ProgramKind::General)
+    }
+
+    /// What measures beliefs of factors by the messages of a program: the general one itself, or one that makes no iterations, made
+    /// when first needed.
+    pub(super) fn measurer(
+        &mut self, kind: ProgramKind, queue: Queue<'_>, graph: &Arc<FactorGraph>,
+        schedule: &Schedule, evidence: &Evidence,
+    ) -> Result<&mut General> {
+        let is_own = kind == ProgramKind::General;
+        let schedule = if is_own { schedule } else { &Schedule::Parallel };
+        let place = if is_own { &mut self.general } else { &mut self.measurer };
+        require_general(place, queue, graph, schedule, evidence)
     }
 
     /// What will most likely run first; none where nothing of the graph or schedule runs on a device.
@@ -196,8 +202,24 @@ impl Programs {
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut dyn Program> {
         let binary = self.binary.iter_mut().chain(&mut self.damped);
         let binary = binary.map(|program| program as &mut dyn Program);
-        binary.chain(self.general.iter_mut().map(|program| program as &mut dyn Program))
+        let general = self.general.iter_mut().chain(&mut self.measurer);
+        binary.chain(general.map(|program| program as &mut dyn Program))
     }
+}
+
+/// Makes a general program, if it is not there.
+fn require_general<'a>(
+    place: &'a mut Option<General>, queue: Queue<'_>, graph: &Arc<FactorGraph>,
+    schedule: &Schedule, evidence: &Evidence,
+) -> Result<&'a mut General> {
+    if place.is_none() {
+        let (device, order) = (queue.current.device(), &KnownOrder::default());
+        let plan = GeneralPlan::new(device, graph, schedule, order)?;
+        let mut made = with_general_kernels(queue, graph, schedule, plan)?;
+        give_evidence(&mut made, evidence)?;
+        *place = Some(made);
+    }
+    place.as_mut().ok_or_else(lost)
 }
 
 fn give_evidence(program: &mut dyn Program, evidence: &Evidence) -> Result<()> {
@@ -217,6 +239,6 @@ fn with_general_kernels(
 }
 
 /// An invariant is broken: a program is asked for that has not been made.
-fn lost() -> Error {
+pub(super) fn lost() -> Error {
     Error::Device("internal error: the CUDA engine has no such program".into())
 }

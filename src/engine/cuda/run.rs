@@ -3,6 +3,7 @@
 use super::control::Standing;
 use super::driver::{Current, DeviceBuffer, PinnedBuffer, Queue};
 use super::interface::run::{GO_FIRST, GO_STRIDE, IterationLog, Loop, Rule, RunState};
+use super::parts::Part;
 use super::program::Program;
 use crate::engine::{Control, Progress, RunRequest, StopReason, StopRule};
 use crate::error::Result;
@@ -29,15 +30,13 @@ pub(super) struct Launches {
 
 /// A run whose program is ready to begin it.
 pub(super) struct Task<'a> {
-    pub request: &'a RunRequest,
+    pub part: Part<'a>,
     /// Variables and factors.
     pub nodes: usize,
     /// Variables.
     pub variables: usize,
     /// Which of the program's buffers has the messages.
     pub buffer: u32,
-    /// When the time limit began to count.
-    pub started: Instant,
 }
 
 /// How a run ended.
@@ -102,9 +101,8 @@ impl Launches {
         &mut self, queue: Queue<'_>, program: &mut dyn Program, task: &Task<'_>,
         monitor: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<(End, RunState)> {
-        let request = task.request;
+        let Part { request, started, looks_at_factors, .. } = task.part;
         let max_iterations = request.rule.most_iterations();
-        // It looks at all messages at the end of each iteration.
         let is_bingo = matches!(request.rule, StopRule::Bingo { .. });
         let rule = Rule::new(request, task.nodes, program.by_levels());
         let most = match request.observe {
@@ -116,9 +114,7 @@ impl Launches {
         let measured_nodes = if is_bingo { task.nodes } else { task.variables };
         self.state[0] = RunState::new(task.buffer);
         self.control.upload(queue, 0, &self.state)?;
-        if max_iterations > 0
-            && request.max_time.is_some_and(|limit| task.started.elapsed() >= limit)
-        {
+        if max_iterations > 0 && request.max_time.is_some_and(|limit| started.elapsed() >= limit) {
             return Ok((End::Stopped(StopReason::Time), self.state[0]));
         }
         let mut size = FIRST_ITERATIONS.min(most);
@@ -143,7 +139,7 @@ impl Launches {
             };
             // Where all messages are sent at once, a state is judged when its messages are read.
             let unheard = matches!(standing, Standing::Contradiction { .. })
-                && (program.by_levels() || is_bingo || state.last_iteration_failed());
+                && (program.by_levels() || looks_at_factors || state.last_iteration_failed());
             let logged = &mut self.logged[..(state.iterations - done) as usize];
             self.log.download(queue, 0, logged)?;
             let mut cancelled = false;
@@ -177,7 +173,7 @@ impl Launches {
                 }
                 Standing::Running => {}
             }
-            if request.max_time.is_some_and(|limit| task.started.elapsed() >= limit) {
+            if request.max_time.is_some_and(|limit| started.elapsed() >= limit) {
                 return Ok((End::Stopped(StopReason::Time), state));
             }
             let per_iteration = launched.elapsed().as_nanos() / u128::from(size);

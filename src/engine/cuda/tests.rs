@@ -69,7 +69,15 @@ fn show(engine: &mut Trial<Router>, case: &Case, schedules: &[Schedule], step: &
             let report = engine.run(request, &mut |now: &Progress| {
                 // What a device measures only when asked to.
                 let unconverged = now.unconverged.filter(|_| request.observe);
-                heard.push(Progress { unconverged, ..*now });
+                let mut now = Progress { unconverged, ..*now };
+                if let StopRule::AllBeliefs { tolerance, .. } = request.rule
+                    && !request.observe
+                {
+                    // What it is where beliefs of variables say that the run goes on, is that of variables or of all beliefs.
+                    now.max_diff = now.max_diff.min(tolerance);
+                    now.active_fraction = 1.0;
+                }
+                heard.push(now);
                 Control::Continue
             });
             let results: Vec<u64> = engine.results().iter().map(|p| p.to_bits()).collect();
@@ -101,7 +109,9 @@ fn request() -> impl Strategy<Value = RunRequest> {
     let rule = prop_oneof![
         4 => (0_u64..5).prop_map(StopRule::Iterations),
         1 => (0_u64..8).prop_map(|max_iterations| StopRule::Tolerance { tolerance: 1e-3, max_iterations }),
-        1 => (0_u64..4).prop_map(|max_iterations| StopRule::AllBeliefs { tolerance: 1e-6, max_iterations }),
+        2 => (0_u64..8, prop_oneof![Just(1e-6), Just(1e-2), Just(0.2)]).prop_map(|(max_iterations, tolerance)| {
+            StopRule::AllBeliefs { tolerance, max_iterations }
+        }),
         1 => (0_u64..4, 1_u64..4).prop_map(|(min_iterations, history)| StopRule::Bingo {
             tolerance: 1e-3,
             min_iterations,
@@ -193,14 +203,11 @@ fn what_runs_on_the_processor_is_told_once() {
     let mut engine = cuda(&graph(), &Schedule::Parallel);
     let iterations = RunRequest::new(StopRule::Iterations(2));
     let active = RunRequest { active_threshold: Some(0.1), ..iterations };
-    let beliefs = RunRequest::new(StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 2 });
     for (request, backend, note) in [
         (iterations, Backend::Cuda, None),
         (active, Backend::Cpu, Some("active sets run on the CPU: ")),
         (active, Backend::Cpu, None),
-        (beliefs, Backend::Cpu, Some("libDAI's stop rule runs on the CPU: ")),
         (iterations, Backend::Cuda, None),
-        (beliefs, Backend::Cpu, None),
     ] {
         run(&mut engine, &request).unwrap();
         assert_eq!(engine.backend(), backend);

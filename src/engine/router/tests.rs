@@ -68,8 +68,7 @@ impl Provider for StandIn {
 
     fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
         let serves = !matches!(schedule, Schedule::MaximumResidual { .. })
-            && request.active_threshold.is_none()
-            && !matches!(request.rule, StopRule::AllBeliefs { .. });
+            && request.active_threshold.is_none();
         (!serves && self.place != CPU).then_some("the stand-in does not do this")
     }
 
@@ -284,13 +283,10 @@ fn each_run_is_made_where_it_ends_first() {
     // Now it is there.
     run(&mut engine, &iterations(3)).unwrap();
     assert_eq!((last(&world), made(&world).0), (DEVICE, 1));
-    // It does not do these.
-    let all = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 50 };
-    run(&mut engine, &RunRequest::new(all)).unwrap();
-    assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
+    // It does not do this.
     let active = RunRequest { active_threshold: Some(0.0), ..iterations(50) };
     run(&mut engine, &active).unwrap();
-    assert_eq!(last(&world), CPU);
+    assert_eq!((last(&world), engine.backend()), (CPU, Backend::Cpu));
     assert!(engine.take_notes().is_empty());
 }
 
@@ -805,9 +801,9 @@ fn a_device_is_worth_what_runs_to_come_gain_by_it() {
     assert_eq!(world.lock().asked_for_device, 0);
     run(&mut engine, &iterations(3)).unwrap();
     assert_eq!(last(&world), CPU);
-    // libDAI's rule is for the CPU.
-    let all = StopRule::AllBeliefs { tolerance: 0.0, max_iterations: 50 };
-    assert!(!engine.is_worth_a_device(&RunRequest::new(all), 400));
+    // Active sets are for the CPU.
+    let active = RunRequest { active_threshold: Some(0.0), ..iterations(50) };
+    assert!(!engine.is_worth_a_device(&active, 400));
     world.lock().has_device = false;
     run(&mut engine, &iterations(30)).unwrap();
     assert_eq!((last(&world), world.lock().asked_for_device), (CPU, 1));

@@ -20,7 +20,7 @@ use crate::engine::cuda::interface::run::{
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
 use crate::engine::cuda::long_factors::LongFactorBuffers;
-use crate::engine::cuda::program::Program;
+use crate::engine::cuda::program::{MessagesBySlot, Program};
 use crate::engine::limits::takes_other_factors;
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::Result;
@@ -508,6 +508,16 @@ impl BinaryProgram {
         Ok(())
     }
 
+    /// Copies the slot of each edge, if the device does not have them.
+    fn require_edge_slots(&mut self, queue: Queue<'_>) -> Result<()> {
+        if self.binary.edge_slots == ReadOnly::NULL {
+            let mut loader = Loader { queue, kept: Vec::new() };
+            self.binary.edge_slots = loader.load(&self.layout.slot_of_edge)?;
+            self._constant.try_extend(loader.kept)?;
+        }
+        Ok(())
+    }
+
     /// Allocates what BINGO's rule measures with, if it is not there, and sets what rules measure with to
     /// what a fresh run compares with.
     fn prepare_measurement(&mut self, queue: Queue<'_>, request: &RunRequest) -> Result<()> {
@@ -523,6 +533,7 @@ impl BinaryProgram {
             self.history = Some(DeviceBuffer::new(queue.current, length)?);
         }
         self.binary.history = self.history.as_ref().map_or(Address::NULL, |history| history.into());
+        self.require_edge_slots(queue)?;
         let inputs = match self.inputs.take() {
             Some(inputs) => inputs,
             None => {
@@ -533,7 +544,6 @@ impl BinaryProgram {
                 offsets.extend(factors.map(start));
                 offsets.push(self.graph.edge_count() as u32);
                 self.binary.factor_offsets = loader.load(&offsets)?;
-                self.binary.edge_slots = loader.load(&self.layout.slot_of_edge)?;
                 let long_factors = LongFactorBuffers::new(queue, &self.graph)?;
                 self.binary.long_factors = long_factors.addresses();
                 loader.kept.try_push(boxed(long_factors)?)?;
@@ -711,6 +721,14 @@ impl Program for BinaryProgram {
             }
         }
         self.results.download(queue, 0, out)
+    }
+
+    fn messages_by_slot(
+        &mut self, queue: Queue<'_>, buffer: u32,
+    ) -> Result<Option<MessagesBySlot>> {
+        self.require_edge_slots(queue)?;
+        let messages = self.messages.address() + 8 * self.start_of(buffer) as u64;
+        Ok(Some(MessagesBySlot { messages: messages.into(), slots: self.binary.edge_slots }))
     }
 
     fn messages(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Vec<EncodedMessage>> {

@@ -1,6 +1,7 @@
 //! The general program: any kinds of factors and any cardinalities, sums and maxima, damping, all schedules
 //! that have a preorder. See cuda/engine/general.cuh for what the device does.
 
+mod beliefs;
 mod buffers;
 mod classes;
 mod evidence;
@@ -22,7 +23,7 @@ mod tests;
 use super::driver::{Argument, DeviceBuffer, Kernel, Launch, Module, Queue};
 use super::interface::general::DeviceGeneral;
 use super::interface::run::{Loop, THREADS};
-use super::program::{Program, gang_for};
+use super::program::{MessagesBySlot, Program, gang_for};
 use crate::engine::{RunRequest, Start, StopRule};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
@@ -30,6 +31,8 @@ use crate::memory::{filled, room};
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::schedule::{KnownOrder, Schedule, Storage, analyse};
 use crate::threads::Gang;
+pub(super) use beliefs::BeliefMovement;
+use beliefs::FactorBeliefBuffers;
 use buffers::{GraphBuffers, Machine, MessageBuffers, download};
 use evidence::EvidenceBuffers;
 use factors::{Factors, Values};
@@ -47,6 +50,9 @@ struct Kernels {
     begin: Kernel,
     iterations: Kernel,
     results: Kernel,
+    take: Kernel,
+    begin_beliefs: Kernel,
+    measure_beliefs: Kernel,
 }
 
 /// A graph and a schedule on a device; see the module.
@@ -69,6 +75,8 @@ pub(super) struct General {
     fixed: GraphBuffers,
     evidence: EvidenceBuffers,
     messages: MessageBuffers,
+    /// Made when beliefs of factors are first measured.
+    factor_beliefs: Option<FactorBeliefBuffers>,
     results: DeviceBuffer<f64>,
     /// What is particular to sums, and to maxima if these need tables.
     sums: Machine,
@@ -98,6 +106,9 @@ impl General {
             begin: module.kernel(c"general_begin"),
             iterations: module.kernel(c"general_passes"),
             results: module.kernel(c"general_results"),
+            take: module.kernel(c"general_take"),
+            begin_beliefs: module.kernel(c"general_begin_beliefs"),
+            measure_beliefs: module.kernel(c"general_measure_beliefs"),
         };
         let per_multiprocessor = kernels.iterations.blocks_per_multiprocessor(THREADS, 0)?.max(1);
         let most_blocks = per_multiprocessor * queue.current.device().multiprocessors()?;
@@ -110,6 +121,7 @@ impl General {
             fixed,
             evidence: EvidenceBuffers::new(queue, graph.variable_count(), &values)?,
             messages: MessageBuffers::new(queue, &values, entries)?,
+            factor_beliefs: None,
             results: DeviceBuffer::new(queue.current, graph.state_count())?,
             sums: Machine::new(queue, &graph, sums, &shape, blocks, sizes.inputs)?,
             maxima: None,
@@ -215,6 +227,60 @@ impl General {
         self.messages.fill(&mut device, self.damping > 0.0);
         machine.fill(&mut device);
         device
+    }
+
+    /// Makes the beliefs of factors uniform, for a run with the present evidence. Errors: a belief with too many entries; no memory.
+    pub(super) fn begin_beliefs(&mut self, queue: Queue<'_>) -> Result<()> {
+        self.evidence.upload(queue, &self.values)?;
+        self.messages.require_inputs(queue.current, self.entries)?;
+        let made = match self.factor_beliefs.take() {
+            Some(made) => made,
+            None => FactorBeliefBuffers::new(queue, &self.graph)?,
+        };
+        let all = self.factor_beliefs.insert(made).addresses();
+        let launch = Launch::new(self.machine(self.inference).blocks, THREADS);
+        // SAFETY: the argument of the kernel; it writes to the beliefs that there are.
+        unsafe { self.kernels.begin_beliefs.launch(queue, launch, [Argument::value(&all)]) }
+    }
+
+    /// Replaces the messages in buffer 0 by those of a program for binary variables, for the beliefs of factors alone.
+    pub(super) fn take(&mut self, queue: Queue<'_>, from: MessagesBySlot) -> Result<()> {
+        let machine = self.machine(self.inference);
+        let device = self.device(machine);
+        let MessagesBySlot { messages, slots } = &from;
+        let arguments =
+            [Argument::value(&device), Argument::value(messages), Argument::value(slots)];
+        let launch = Launch::new(machine.blocks, THREADS);
+        // SAFETY: the arguments of the kernel; there is a slot for each edge, with its message.
+        unsafe { self.kernels.take.launch(queue, launch, arguments) }
+    }
+
+    /// Replaces the beliefs of factors by those of the messages in `buffer`, and gives by how much they have changed, unless it is
+    /// only `recalling` those that the next ones are compared with. `begin_beliefs` comes before.
+    pub(super) fn measure_beliefs(
+        &self, queue: Queue<'_>, buffer: u32, tolerance: f64, recalling: bool,
+    ) -> Result<BeliefMovement> {
+        let Some(beliefs) = &self.factor_beliefs else {
+            return Err(Error::Device("internal error: no beliefs of factors have begun".into()));
+        };
+        let no_iteration = beliefs.loop_of_no_iteration(queue, buffer)?;
+        let machine = self.machine(self.inference);
+        let device = self.device(machine);
+        let launch = Launch { cooperative: true, ..Launch::new(machine.blocks, THREADS) };
+        let arguments = [Argument::value(&device), Argument::value(&no_iteration)];
+        // SAFETY: as in `launch`.
+        unsafe { self.kernels.iterations.launch(queue, launch, arguments)? };
+        let (all, recalling) = (beliefs.addresses(), u32::from(recalling));
+        let arguments = [
+            Argument::value(&device),
+            Argument::value(&all),
+            Argument::value(&tolerance),
+            Argument::value(&recalling),
+        ];
+        let launch = Launch::new(self.most_blocks, THREADS);
+        // SAFETY: the arguments of the kernel; it writes to what `all` says.
+        unsafe { self.kernels.measure_beliefs.launch(queue, launch, arguments)? };
+        beliefs.found(queue)
     }
 
     /// Runs `general_prepare`.

@@ -4,6 +4,7 @@ use super::address::{Address, ReadOnly};
 use super::arithmetic::Product;
 use super::declare::device_interface;
 use super::factors::{FactorParameters, LongFactors, Record};
+use super::run::ReductionCounters;
 use crate::kernel::{DeviceHorn, EncodedMessage};
 
 device_interface! {
@@ -176,6 +177,36 @@ device_interface! {
         items: ReadOnly<LevelItem>,
         /// Where each level starts, and where the last one ends.
         levels: ReadOnly<u32>,
+    }
+
+    /// A factor as a table: its values, the first variable fastest, times powers of two with these exponents, if there are any; the
+    /// range of the exponents of the positive ones; and how many values there are.
+    struct JointTable {
+        values: ReadOnly<f64>,
+        exponents: ReadOnly<i64>,
+        low: i64,
+        high: i64,
+        entries: u32,
+        padding: u32,
+    }
+
+    /// A factor whose belief is measured: its number, that of its table, and where its belief starts.
+    struct FactorBelief {
+        factor: u32,
+        table: u32,
+        first: u64,
+    }
+
+    /// Beliefs of factors: what they are made of; factors in the order of the spans that take them, up to these ends; the states of
+    /// each edge's variable, null if all have two; beliefs of the last measurement; and what is found of them.
+    struct FactorBeliefs {
+        tables: ReadOnly<JointTable>,
+        list: ReadOnly<FactorBelief>,
+        states: ReadOnly<u32>,
+        beliefs: Address<f64>,
+        found: Address<ReductionCounters>,
+        ends: [u32; 3],
+        padding: u32,
     }
 
     /// For whom a variable was prepared last.
