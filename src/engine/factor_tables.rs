@@ -1,9 +1,10 @@
 //! Factors as tables, which their beliefs are made of: for the stop rule that looks at these.
 
 use crate::error::{Error, Result};
-use crate::kernel::{ExtendedFloat, TableValues};
-use crate::memory::{Grow, filled};
+use crate::kernel::{OwnedTable, TableValues};
+use crate::memory::{self, Grow, collected, filled, room};
 use crate::model::FactorGraph;
+use std::collections::HashMap;
 
 /// The most entries that the belief of a factor may have.
 const ENTRY_LIMIT: usize = 1 << 20;
@@ -29,31 +30,85 @@ pub(super) fn starts_of_beliefs(graph: &FactorGraph) -> Result<Vec<usize>> {
     Ok(starts)
 }
 
-/// Room for the values of a factor.
-#[derive(Default)]
-pub(super) struct TableReader {
-    cardinalities: Vec<usize>,
-    states: Vec<usize>,
-    values: Vec<ExtendedFloat>,
+/// The factors of a graph as tables. Conjunctions with the same parameters, head and number of variables have one together.
+pub(super) struct FactorTables {
+    list: Vec<FactorTable>,
+    /// For each factor the number of its table.
+    numbers: Vec<u32>,
 }
 
-impl TableReader {
-    /// The values of a factor at its joint states, the first variable fastest. O(entries * arity). Errors: no memory.
-    pub(super) fn read<'a>(
-        &'a mut self, graph: &'a FactorGraph, factor: usize,
-    ) -> Result<TableValues<'a>> {
-        let view = graph.factor(factor);
-        if let Some(table) = view.as_table() {
-            return Ok(TableValues::F64(table));
+/// A table that some factors are.
+struct FactorTable {
+    /// `None` if the graph has it, for one factor.
+    values: Option<OwnedTable>,
+    /// [`TableValues::exponents`].
+    exponents: (i64, i64),
+}
+
+/// Which conjunctions have the same table: the number of their parameters, that of their variables, and where the head is.
+type Conjunction = (usize, usize, Option<usize>);
+
+impl FactorTables {
+    /// O(entries * arity) of all that are different. Errors: no memory.
+    pub(super) fn new(graph: &FactorGraph) -> Result<Self> {
+        let mut of_conjunctions: HashMap<Conjunction, u32> = HashMap::new();
+        let mut tables = Self { list: Vec::new(), numbers: room(graph.factor_count())? };
+        for factor in 0..graph.factor_count() {
+            let parameter = graph.conjunction_parameter(factor);
+            let key = parameter.map(|p| (p, graph.arity(factor), graph.head_position(factor)));
+            if let Some(&number) = key.and_then(|key| of_conjunctions.get(&key)) {
+                tables.numbers.push(number);
+                continue;
+            }
+            let number = tables.list.len() as u32;
+            tables.list.try_push(FactorTable::new(graph, factor)?)?;
+            tables.numbers.push(number);
+            if let Some(key) = key {
+                memory::insert(&mut of_conjunctions, key, number)?;
+            }
         }
-        let Self { cardinalities, states, values } = self;
-        cardinalities.clear();
-        cardinalities.try_extend(graph.factor_cardinalities(factor))?;
-        states.clear();
-        states.try_resize(cardinalities.len(), 0)?;
-        values.clear();
-        values.try_room(cardinalities.iter().product())?;
-        view.each_value(cardinalities, states, |value| values.push(value));
-        Ok(TableValues::ExtendedFloat(values))
+        Ok(tables)
+    }
+
+    /// How many there are.
+    #[cfg(cuda)]
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The number of a factor's table.
+    pub(super) fn number(&self, factor: usize) -> usize {
+        self.numbers[factor] as usize
+    }
+
+    /// The values of a factor of this graph at its joint states, the first variable fastest, and their
+    /// [`TableValues::exponents`].
+    pub(super) fn of<'a>(
+        &'a self, graph: &'a FactorGraph, factor: usize,
+    ) -> (TableValues<'a>, (i64, i64)) {
+        let FactorTable { values, exponents } = &self.list[self.number(factor)];
+        let values = match values {
+            Some(values) => values.as_values(),
+            None => TableValues::F64(graph.factor(factor).as_table().unwrap_or_default()),
+        };
+        (values, *exponents)
+    }
+}
+
+impl FactorTable {
+    fn new(graph: &FactorGraph, factor: usize) -> Result<Self> {
+        let view = graph.factor(factor);
+        if let Some(values) = view.as_table() {
+            return Ok(Self { values: None, exponents: TableValues::F64(values).exponents() });
+        }
+        let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
+        let values = view.all_values(&cardinalities, usize::MAX)?.unwrap_or_default();
+        let extended = TableValues::ExtendedFloat(&values);
+        let exponents = extended.exponents();
+        let values = match extended.is_beyond_f64() {
+            true => OwnedTable::ExtendedFloat(values),
+            false => OwnedTable::F64(collected(values.iter().map(|value| value.to_f64()))?),
+        };
+        Ok(Self { values: Some(values), exponents })
     }
 }

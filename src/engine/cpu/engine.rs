@@ -8,9 +8,11 @@ use super::state::State;
 use super::synchronous::Synchronous;
 use super::team::{self, Team};
 use super::tuning::Tuning;
+use crate::engine::factor_tables::{FactorTables, starts_of_beliefs};
 use crate::engine::{EngineOptions, RunRequest};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
+use crate::memory::shared;
 use crate::model::FactorGraph;
 use crate::schedule::{KnownOrder, Schedule};
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub(crate) struct CpuEngine {
     pub(super) synchronous: Synchronous,
     pub(super) plan: Plan,
     schedule: Schedule,
+    /// The factors as tables; made when beliefs of factors are first measured.
+    factor_tables: Option<Arc<FactorTables>>,
     /// The active set of the run in progress, if it has one.
     pub(super) active: Option<Active>,
     /// Number of iterations since the messages were uniform.
@@ -76,12 +80,26 @@ impl CpuEngine {
             synchronous,
             plan,
             schedule: schedule.clone(),
+            factor_tables: None,
             active: None,
             iterations: 0,
             constants: None,
             has_begun: false,
             trees_stale: true,
         })
+    }
+
+    /// The factors as tables, if beliefs of factors are to be measured. Errors: a belief with too many entries; no memory.
+    pub(super) fn factor_tables(&mut self, measure: Measure) -> Result<Option<Arc<FactorTables>>> {
+        if measure != Measure::AllBeliefs {
+            return Ok(None);
+        }
+        if self.factor_tables.is_none() {
+            // Says which belief is too large, before its table is made.
+            starts_of_beliefs(&self.state.graph)?;
+            self.factor_tables = Some(shared(FactorTables::new(&self.state.graph)?)?);
+        }
+        Ok(self.factor_tables.clone())
     }
 
     /// Plans iterations anew, by another schedule. If this fails, nothing has changed.

@@ -3,56 +3,30 @@
 use super::state::State;
 use super::values::Values;
 use super::workspace::Workspace;
-use crate::engine::factor_tables::{TableReader, starts_of_beliefs};
+use crate::engine::factor_tables::{FactorTables, starts_of_beliefs};
 use crate::error::Result;
-use crate::kernel::{ExtendedFloat, TableInputs, TableValues, table_belief};
-use crate::memory::{self, NoMemory, copied, fit, room};
-use std::collections::HashMap;
+use crate::kernel::{TableInputs, table_belief};
+use crate::memory::{NoMemory, fit};
+use std::sync::Arc;
 
 /// The beliefs of all factors at the last measurement, and what the next ones are computed from.
 pub(super) struct FactorBeliefs {
-    /// Where each factor's entries start in both lists, and where the last one's end.
+    /// Where each factor's entries start, and where the last one's end.
     starts: Vec<usize>,
     beliefs: Values,
-    /// The values of each factor at its joint states: evaluated once, not in each measurement.
-    values: Vec<f64>,
-    /// Exponents of the smallest and the largest positive value of each factor.
-    exponents: Vec<(i64, i64)>,
-    /// The values of factors that have some beyond the range of `f64`.
-    extended: HashMap<u32, Vec<ExtendedFloat>>,
+    tables: Arc<FactorTables>,
 }
 
 impl FactorBeliefs {
     /// Uniform beliefs. Errors: a belief with too many entries; no memory.
-    pub(super) fn new(state: &State) -> Result<Self> {
+    pub(super) fn new(state: &State, tables: Arc<FactorTables>) -> Result<Self> {
         let starts = starts_of_beliefs(&state.graph)?;
-        let entries = starts.last().copied().unwrap_or(0);
-        let mut all = Self {
-            starts,
-            beliefs: Values::numbers(entries, 0.0)?,
-            values: room(entries)?,
-            exponents: room(state.graph.factor_count())?,
-            extended: HashMap::new(),
-        };
-        let mut reader = TableReader::default();
-        for factor in 0..state.graph.factor_count() {
-            let entries = all.starts[factor]..all.starts[factor + 1];
-            for index in entries.clone() {
-                all.beliefs.set_number(index, 1.0 / entries.len() as f64);
-            }
-            let table = reader.read(&state.graph, factor)?;
-            all.exponents.push(table.exponents());
-            match table {
-                TableValues::F64(values) => all.values.extend_from_slice(values),
-                TableValues::ExtendedFloat(values) => {
-                    all.values.extend(values.iter().map(|value| value.to_f64()));
-                    if table.is_beyond_f64() {
-                        memory::insert(&mut all.extended, factor as u32, copied(values)?)?;
-                    }
-                }
-            }
+        let beliefs = Values::numbers(starts.last().copied().unwrap_or(0), 0.0)?;
+        for entries in starts.windows(2) {
+            let uniform = 1.0 / (entries[1] - entries[0]) as f64;
+            (entries[0]..entries[1]).for_each(|index| beliefs.set_number(index, uniform));
         }
-        Ok(all)
+        Ok(Self { starts, beliefs, tables })
     }
 
     /// Replaces the belief of a factor by the one that follows from `State::by_edge`, and returns its largest
@@ -79,11 +53,8 @@ impl FactorBeliefs {
         probabilities.clear();
         fit(probabilities, entries.len())?;
         probabilities.resize(entries.len(), 0.0);
-        let values = match self.extended.get(&(factor as u32)) {
-            Some(values) => TableValues::ExtendedFloat(values),
-            None => TableValues::F64(&self.values[entries.clone()]),
-        };
-        let table = TableInputs { values, exponents: self.exponents[factor], radices, inputs };
+        let (values, exponents) = self.tables.of(&state.graph, factor);
+        let table = TableInputs { values, exponents, radices, inputs };
         if !table_belief(table, probabilities, &mut scratch.tables)? {
             if recalling {
                 self.beliefs.set_number(entries.start, f64::NAN);

@@ -8,9 +8,11 @@ use super::team::Team;
 use super::values::Values;
 use super::variable::{belief, filled_with_zeros, probability};
 use super::workspace::{Movement, Workspace};
+use crate::engine::factor_tables::FactorTables;
 use crate::error::{Error, Result};
 use crate::kernel::{Product, pairwise_sum, stored_values, weights_to_probabilities};
 use crate::memory::{Grow, NoMemory, all_collected, fit, room};
+use std::sync::Arc;
 
 /// Factors whose messages are measured together.
 const FACTORS_AT_ONCE: usize = 256;
@@ -43,7 +45,11 @@ pub(super) struct Tracker {
 
 impl Tracker {
     /// Starts from uniform beliefs and messages of 0, with which a fresh run compares its first iteration.
-    pub(super) fn new(state: &State, measure: Measure, tolerance: f64) -> Result<Self> {
+    ///
+    /// `tables` are wanted where beliefs of factors are measured.
+    pub(super) fn new(
+        state: &State, measure: Measure, tables: Option<Arc<FactorTables>>, tolerance: f64,
+    ) -> Result<Self> {
         let graph = &state.graph;
         let radices = graph.cardinalities();
         let count: usize = radices.iter().map(|&radix| stored_values(radix)).sum();
@@ -63,10 +69,7 @@ impl Tracker {
             }))?)
         };
         let inputs = if measure == Measure::Inputs { state.value_count } else { 0 };
-        let factor_beliefs = match measure {
-            Measure::AllBeliefs => Some(FactorBeliefs::new(state)?),
-            _ => None,
-        };
+        let factor_beliefs = tables.map(|tables| FactorBeliefs::new(state, tables)).transpose()?;
         let tracker = Self {
             starts,
             beliefs,

@@ -59,7 +59,8 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         StopRule::Bingo { .. } => Measure::Inputs,
     };
     // All that can fail for lack of memory comes before the first change.
-    let tracker = Tracker::new(&engine.state, measure, request.rule.tolerance())?;
+    let tables = engine.factor_tables(measure)?;
+    let tracker = Tracker::new(&engine.state, measure, tables, request.rule.tolerance())?;
     let history = match request.rule {
         StopRule::Bingo { history, .. } => Some(History::new(history, &tracker)?),
         _ => None,
@@ -785,7 +786,8 @@ impl Loop<'_> {
     fn repeat(&mut self) -> Result<()> {
         let until = self.iterations;
         let tolerance = self.deferred.take().map_or(0.0, |deferred| deferred.tolerance);
-        self.tracker = Tracker::new(&self.engine.state, self.measure, tolerance)?;
+        let tables = self.engine.factor_tables(self.measure)?;
+        self.tracker = Tracker::new(&self.engine.state, self.measure, tables, tolerance)?;
         self.engine.reset();
         self.engine.begin();
         self.engine.state.newly_certain.clear();

@@ -6,27 +6,25 @@ use crate::engine::cuda::interface::run::{
     IterationLog, Loop, ReductionCounters, Rule, RuleKind, RunState,
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
-use crate::engine::factor_tables::{TableReader, starts_of_beliefs};
+use crate::engine::factor_tables::{FactorTables, starts_of_beliefs};
 use crate::error::Result;
 use crate::kernel::{Real, TableValues};
-use crate::memory::{Grow, collected, room};
+use crate::memory::{Grow, collected, filled, room};
 use crate::model::FactorGraph;
-use std::collections::HashMap;
 
 /// Most entries of a belief that a thread takes, and a warp; larger ones are for a block.
 const MOST_ENTRIES: [usize; 2] = [64, 4096];
 
-/// The factors of a graph as tables. Conjunctions with the same parameters, head and number of variables have one together.
+/// The tables that the factors of a graph are, one after the other.
 #[derive(Default)]
 struct Tables {
     values: Vec<f64>,
     /// As long as `values`, if the values of some factor are no doubles, else empty.
     exponents: Vec<i64>,
     list: Vec<Table>,
-    /// By the number of its parameters, its variables, and where its head is.
-    of_conjunctions: HashMap<(usize, usize, Option<usize>), u32>,
 }
 
+#[derive(Clone, Copy, Default)]
 struct Table {
     first: usize,
     entries: usize,
@@ -35,49 +33,41 @@ struct Table {
 }
 
 impl Tables {
-    /// The number of a factor's table.
-    fn add(&mut self, graph: &FactorGraph, factor: usize, reader: &mut TableReader) -> Result<u32> {
-        let parameter = graph.conjunction_parameter(factor);
-        let key = parameter.map(|p| (p, graph.arity(factor), graph.head_position(factor)));
-        if let Some(&number) = key.and_then(|key| self.of_conjunctions.get(&key)) {
-            return Ok(number);
+    fn new(graph: &FactorGraph, all: &FactorTables) -> Result<Self> {
+        let mut tables = Self { list: filled(all.len(), Table::default())?, ..Self::default() };
+        for factor in 0..graph.factor_count() {
+            let number = all.number(factor);
+            if tables.list[number].entries > 0 {
+                continue;
+            }
+            let (values, (low, high)) = all.of(graph, factor);
+            tables.list[number] = Table {
+                first: tables.values.len(),
+                entries: values.len(),
+                // Of no meaning where all are zero.
+                exponents: if low <= high { (low, high) } else { (0, 0) },
+                is_beyond_f64: values.is_beyond_f64(),
+            };
+            tables.add(values)?;
         }
-        let values = reader.read(graph, factor)?;
-        let (first, is_beyond_f64) = (self.values.len(), values.is_beyond_f64());
+        Ok(tables)
+    }
+
+    fn add(&mut self, values: TableValues<'_>) -> Result<()> {
         match values {
             TableValues::F64(values) => self.values.try_append(values)?,
             TableValues::ExtendedFloat(values) => {
+                self.exponents.try_resize(self.values.len(), 0)?;
+                self.exponents.try_room(values.len())?;
                 self.values.try_room(values.len())?;
-                if is_beyond_f64 {
-                    self.exponents.try_resize(first, 0)?;
-                    self.exponents.try_room(values.len())?;
-                }
                 for value in values {
-                    let (significand, exponent) = match is_beyond_f64 && !value.is_zero() {
-                        true => (value.significand(), value.exponent()),
-                        false => (value.to_f64(), 0),
-                    };
-                    self.values.push(significand);
-                    if is_beyond_f64 {
-                        self.exponents.push(exponent);
-                    }
+                    let is_zero = value.is_zero();
+                    self.values.push(if is_zero { 0.0 } else { value.significand() });
+                    self.exponents.push(if is_zero { 0 } else { value.exponent() });
                 }
             }
         }
-        let (low, high) = values.exponents();
-        let table = Table {
-            first,
-            entries: values.len(),
-            // Of no meaning where all are zero.
-            exponents: if low <= high { (low, high) } else { (0, 0) },
-            is_beyond_f64,
-        };
-        let number = self.list.len() as u32;
-        self.list.try_push(table)?;
-        if let Some(key) = key {
-            crate::memory::insert(&mut self.of_conjunctions, key, number)?;
-        }
-        Ok(number)
+        Ok(())
     }
 }
 
@@ -112,10 +102,11 @@ impl FactorBeliefBuffers {
     /// Beliefs of no meaning yet. Errors: a belief with too many entries; no memory.
     pub fn new(queue: Queue<'_>, graph: &FactorGraph) -> Result<Self> {
         let starts = starts_of_beliefs(graph)?;
-        let (mut tables, mut reader) = (Tables::default(), TableReader::default());
+        let all = FactorTables::new(graph)?;
+        let tables = Tables::new(graph, &all)?;
         let mut of_spans = [Vec::new(), Vec::new(), Vec::new()];
         for (factor, entries) in starts.windows(2).enumerate() {
-            let table = tables.add(graph, factor, &mut reader)?;
+            let table = all.number(factor) as u32;
             let belief = FactorBelief { factor: factor as u32, table, first: entries[0] as u64 };
             let span = MOST_ENTRIES.iter().filter(|&&most| entries[1] - entries[0] > most).count();
             of_spans[span].try_push(belief)?;
