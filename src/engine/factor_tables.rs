@@ -5,13 +5,13 @@ use crate::kernel::{OwnedTable, TableValues};
 use crate::memory::{self, Grow, collected, filled, room};
 use crate::model::FactorGraph;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The most entries that the belief of a factor may have.
 const ENTRY_LIMIT: usize = 1 << 20;
 
-/// Where the entries of each factor's belief start, all factors one after the other, and where the last one's end. O(edges). Errors:
-/// a belief with too many entries; no memory.
-pub(super) fn starts_of_beliefs(graph: &FactorGraph) -> Result<Vec<usize>> {
+/// [`FactorTables::starts`]. O(edges).
+fn starts_of_beliefs(graph: &FactorGraph) -> Result<Vec<usize>> {
     let mut starts = filled(1, 0_usize)?;
     starts.try_room(graph.factor_count())?;
     let mut next = 0_usize;
@@ -32,6 +32,8 @@ pub(super) fn starts_of_beliefs(graph: &FactorGraph) -> Result<Vec<usize>> {
 
 /// The factors of a graph as tables. Conjunctions with the same parameters, head and number of variables have one together.
 pub(super) struct FactorTables {
+    /// Where the entries of each factor's belief start, all factors one after the other, and where the last one's end.
+    starts: Vec<usize>,
     list: Vec<FactorTable>,
     /// For each factor the number of its table.
     numbers: Vec<u32>,
@@ -49,10 +51,12 @@ struct FactorTable {
 type Conjunction = (usize, usize, Option<usize>);
 
 impl FactorTables {
-    /// O(entries * arity) of all that are different. Errors: no memory.
+    /// O(edges), and O(entries * arity) of all that are different. Errors: a belief with too many entries; no memory.
     pub(super) fn new(graph: &FactorGraph) -> Result<Self> {
+        // Says which belief is too large, before its table is made.
+        let starts = starts_of_beliefs(graph)?;
         let mut of_conjunctions: HashMap<Conjunction, u32> = HashMap::new();
-        let mut tables = Self { list: Vec::new(), numbers: room(graph.factor_count())? };
+        let mut tables = Self { starts, list: Vec::new(), numbers: room(graph.factor_count())? };
         for factor in 0..graph.factor_count() {
             let parameter = graph.conjunction_parameter(factor);
             let key = parameter.map(|p| (p, graph.arity(factor), graph.head_position(factor)));
@@ -70,7 +74,17 @@ impl FactorTables {
         Ok(tables)
     }
 
-    /// How many there are.
+    /// The entries of a factor's belief among those of all factors.
+    pub(super) fn entries(&self, factor: usize) -> Range<usize> {
+        self.starts[factor]..self.starts[factor + 1]
+    }
+
+    /// The number of entries of all beliefs.
+    pub(super) fn entry_count(&self) -> usize {
+        self.starts[self.numbers.len()]
+    }
+
+    /// How many tables there are.
     #[cfg(cuda)]
     pub(super) fn len(&self) -> usize {
         self.list.len()
@@ -103,12 +117,7 @@ impl FactorTable {
         }
         let cardinalities: Vec<usize> = collected(graph.factor_cardinalities(factor))?;
         let values = view.all_values(&cardinalities, usize::MAX)?.unwrap_or_default();
-        let extended = TableValues::ExtendedFloat(&values);
-        let exponents = extended.exponents();
-        let values = match extended.is_beyond_f64() {
-            true => OwnedTable::ExtendedFloat(values),
-            false => OwnedTable::F64(collected(values.iter().map(|value| value.to_f64()))?),
-        };
-        Ok(Self { values: Some(values), exponents })
+        let values = OwnedTable::exact(values)?;
+        Ok(Self { exponents: values.as_values().exponents(), values: Some(values) })
     }
 }

@@ -43,12 +43,6 @@ impl TableValues<'_> {
         }
     }
 
-    /// Whether some positive entry is no normal `f64`.
-    pub(crate) fn is_beyond_f64(&self) -> bool {
-        let (low, high) = self.exponents();
-        matches!(self, Self::ExtendedFloat(_)) && low <= high && (low < -1022 || high > 1023)
-    }
-
     /// Exponents of the smallest and the largest positive entry.
     pub(crate) fn exponents(&self) -> (i64, i64) {
         match self {
@@ -67,6 +61,12 @@ fn exponents(values: impl Iterator<Item = ExtendedFloat>) -> (i64, i64) {
         .fold((i64::MAX, i64::MIN), |(low, high), e| (low.min(e), high.max(e)))
 }
 
+/// Whether positive values with exponents from `low` to `high`, if there are any, are normal `f64`s times 2^`shift`.
+fn fits_shifted((low, high): (i64, i64), shift: i64) -> bool {
+    const NORMAL: std::ops::RangeInclusive<i64> = -1022..=1023;
+    [low, high].iter().all(|e| NORMAL.contains(&e.saturating_add(shift))) || low > high
+}
+
 /// A table that stands in for another factor.
 pub(crate) enum OwnedTable {
     F64(Vec<f64>),
@@ -74,15 +74,22 @@ pub(crate) enum OwnedTable {
 }
 
 impl OwnedTable {
+    /// As `f64` if these hold all values exactly.
+    pub(crate) fn exact(values: Vec<ExtendedFloat>) -> Result<Self> {
+        let exponents = exponents(values.iter().copied());
+        Self::shifted(values, exponents, 0)
+    }
+
     /// Values up to a common factor, as `f64` if these hold all of them exactly.
     pub(crate) fn up_to_a_factor(values: Vec<ExtendedFloat>) -> Result<Self> {
-        const NORMAL: std::ops::RangeInclusive<i64> = -1022..=1023;
-        let (low, high) = exponents(values.iter().copied());
-        let fits = |shift: i64| {
-            [low, high].iter().all(|e| NORMAL.contains(&e.saturating_add(shift))) || low > high
-        };
-        let shift = if fits(0) { 0 } else { high.saturating_neg() };
-        Ok(if fits(shift) {
+        let exponents = exponents(values.iter().copied());
+        let shift = if fits_shifted(exponents, 0) { 0 } else { exponents.1.saturating_neg() };
+        Self::shifted(values, exponents, shift)
+    }
+
+    /// Values with such exponents times 2^`shift`, if `f64` holds all of these exactly; else the values.
+    fn shifted(values: Vec<ExtendedFloat>, exponents: (i64, i64), shift: i64) -> Result<Self> {
+        Ok(if fits_shifted(exponents, shift) {
             Self::F64(collected(values.iter().map(|value| value.scaled(shift).to_f64()))?)
         } else {
             Self::ExtendedFloat(values)

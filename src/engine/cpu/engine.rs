@@ -8,7 +8,7 @@ use super::state::State;
 use super::synchronous::Synchronous;
 use super::team::{self, Team};
 use super::tuning::Tuning;
-use crate::engine::factor_tables::{FactorTables, starts_of_beliefs};
+use crate::engine::factor_tables::FactorTables;
 use crate::engine::{EngineOptions, RunRequest};
 use crate::error::{Error, Result};
 use crate::kernel::{EncodedMessage, Inference};
@@ -95,8 +95,6 @@ impl CpuEngine {
             return Ok(None);
         }
         if self.factor_tables.is_none() {
-            // Says which belief is too large, before its table is made.
-            starts_of_beliefs(&self.state.graph)?;
             self.factor_tables = Some(shared(FactorTables::new(&self.state.graph)?)?);
         }
         Ok(self.factor_tables.clone())

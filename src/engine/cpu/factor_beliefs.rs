@@ -3,7 +3,7 @@
 use super::state::State;
 use super::values::Values;
 use super::workspace::Workspace;
-use crate::engine::factor_tables::{FactorTables, starts_of_beliefs};
+use crate::engine::factor_tables::FactorTables;
 use crate::error::Result;
 use crate::kernel::{TableInputs, table_belief};
 use crate::memory::{NoMemory, fit};
@@ -11,22 +11,20 @@ use std::sync::Arc;
 
 /// The beliefs of all factors at the last measurement, and what the next ones are computed from.
 pub(super) struct FactorBeliefs {
-    /// Where each factor's entries start, and where the last one's end.
-    starts: Vec<usize>,
     beliefs: Values,
     tables: Arc<FactorTables>,
 }
 
 impl FactorBeliefs {
-    /// Uniform beliefs. Errors: a belief with too many entries; no memory.
+    /// Uniform beliefs. Errors: no memory.
     pub(super) fn new(state: &State, tables: Arc<FactorTables>) -> Result<Self> {
-        let starts = starts_of_beliefs(&state.graph)?;
-        let beliefs = Values::numbers(starts.last().copied().unwrap_or(0), 0.0)?;
-        for entries in starts.windows(2) {
-            let uniform = 1.0 / (entries[1] - entries[0]) as f64;
-            (entries[0]..entries[1]).for_each(|index| beliefs.set_number(index, uniform));
+        let beliefs = Values::numbers(tables.entry_count(), 0.0)?;
+        for factor in 0..state.graph.factor_count() {
+            let entries = tables.entries(factor);
+            let uniform = 1.0 / entries.len() as f64;
+            entries.for_each(|index| beliefs.set_number(index, uniform));
         }
-        Ok(Self { starts, beliefs, tables })
+        Ok(Self { beliefs, tables })
     }
 
     /// Replaces the belief of a factor by the one that follows from `State::by_edge`, and returns its largest
@@ -36,7 +34,7 @@ impl FactorBeliefs {
     pub(super) fn replace(
         &self, state: &State, factor: usize, recalling: bool, workspace: &mut Workspace,
     ) -> Result<f64, NoMemory> {
-        let entries = self.starts[factor]..self.starts[factor + 1];
+        let entries = self.tables.entries(factor);
         let Workspace { inputs, radices, probabilities, scratch, .. } = workspace;
         inputs.clear();
         let edges = state.graph.factor_edges(factor);

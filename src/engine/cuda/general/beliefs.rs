@@ -6,7 +6,7 @@ use crate::engine::cuda::interface::run::{
     IterationLog, Loop, ReductionCounters, Rule, RuleKind, RunState,
 };
 use crate::engine::cuda::interface::{Address, ReadOnly};
-use crate::engine::factor_tables::{FactorTables, starts_of_beliefs};
+use crate::engine::factor_tables::FactorTables;
 use crate::error::Result;
 use crate::kernel::{Real, TableValues};
 use crate::memory::{Grow, collected, filled, room};
@@ -46,7 +46,7 @@ impl Tables {
                 entries: values.len(),
                 // Of no meaning where all are zero.
                 exponents: if low <= high { (low, high) } else { (0, 0) },
-                is_beyond_f64: values.is_beyond_f64(),
+                is_beyond_f64: matches!(values, TableValues::ExtendedFloat(_)),
             };
             tables.add(values)?;
         }
@@ -101,14 +101,14 @@ pub(super) struct FactorBeliefBuffers {
 impl FactorBeliefBuffers {
     /// Beliefs of no meaning yet. Errors: a belief with too many entries; no memory.
     pub fn new(queue: Queue<'_>, graph: &FactorGraph) -> Result<Self> {
-        let starts = starts_of_beliefs(graph)?;
         let all = FactorTables::new(graph)?;
         let tables = Tables::new(graph, &all)?;
         let mut of_spans = [Vec::new(), Vec::new(), Vec::new()];
-        for (factor, entries) in starts.windows(2).enumerate() {
+        for factor in 0..graph.factor_count() {
+            let entries = all.entries(factor);
             let table = all.number(factor) as u32;
-            let belief = FactorBelief { factor: factor as u32, table, first: entries[0] as u64 };
-            let span = MOST_ENTRIES.iter().filter(|&&most| entries[1] - entries[0] > most).count();
+            let belief = FactorBelief { factor: factor as u32, table, first: entries.start as u64 };
+            let span = MOST_ENTRIES.iter().filter(|&&most| entries.len() > most).count();
             of_spans[span].try_push(belief)?;
         }
         let mut list = room(graph.factor_count())?;
@@ -146,7 +146,7 @@ impl FactorBeliefBuffers {
             _exponents: exponents,
             tables: DeviceBuffer::from_slice(queue, &records)?,
             list: DeviceBuffer::from_slice(queue, &list)?,
-            beliefs: DeviceBuffer::new(queue.current, starts[graph.factor_count()])?,
+            beliefs: DeviceBuffer::new(queue.current, all.entry_count())?,
             found: DeviceBuffer::new(queue.current, 1)?,
             control: DeviceBuffer::new(queue.current, 1)?,
             barrier: DeviceBuffer::new(queue.current, 2)?,
