@@ -33,6 +33,7 @@ mod power;
 mod product;
 mod states;
 pub(crate) mod table;
+mod threshold;
 pub(crate) mod tree;
 
 pub(crate) use body::Body;
@@ -56,6 +57,7 @@ pub(crate) use table::{
     OwnedTable, TableInputs, TableScratch, TableValues, stored_values, table_message,
     table_messages,
 };
+pub(crate) use threshold::Threshold;
 pub(crate) use tree::{Monoid, pairwise_sum, tree_levels};
 
 /// What messages and beliefs are over the states of the other variables (libDAI's `inference`).

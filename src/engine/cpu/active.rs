@@ -2,9 +2,10 @@
 //!
 //! A computed message is stored only if it differs from the stored one by more than the threshold. So the
 //! inputs of a message that is skipped have not changed since it was last computed, and computing it again
-//! would give the same bits.
+//! would give the same bits. Only what was 0/0, or read what was, is computed again without cause, so that each iteration counts it.
 
 use super::batches::{Batches, Task, Tasks, by_factor};
+use super::factor::is_constant;
 use super::high_arity::HighArityFactors;
 use super::pending::Pending;
 use super::serial::Serial;
@@ -14,7 +15,7 @@ use super::trees::{Cursors, HighDegreeVariables, Trees};
 use super::tuning::Tuning;
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{Arithmetic, EncodedMessage, ExtendedFloat, Real, small_horn_messages};
+use crate::kernel::{EncodedMessage, Threshold, small_horn_messages};
 use crate::memory::room;
 use crate::schedule::{Schedule, random_order};
 
@@ -27,8 +28,9 @@ pub(super) struct Active {
     pending: Pending,
     /// Work list: the edges of a class whose messages are computed. It has room for all edges.
     selected: Vec<u32>,
-    /// Whether no iteration has been made yet: then every message is computed.
-    is_first: bool,
+    /// Whether factors with one variable send in the next iteration: in the first one, in which every message is computed, and
+    /// if one of their messages is 0/0.
+    sends_constants: bool,
     /// Number of messages that were skipped.
     pub(super) spared: u64,
 }
@@ -36,14 +38,6 @@ pub(super) struct Active {
 enum Order {
     Classes(Batches),
     Random { seed: u64, order: Vec<u32> },
-}
-
-/// How far a message has to move to be stored.
-struct Threshold {
-    /// e^threshold: a message moved if the odds of two states grew or fell by more than this factor.
-    factor: f64,
-    /// Whether the threshold is 0, so that nothing is dropped.
-    every_difference: bool,
 }
 
 impl Active {
@@ -65,17 +59,13 @@ impl Active {
         let trees = Trees::new(state)?;
         let cursors = Cursors::new(&trees)?;
         Ok(Self {
-            // Beyond the range of f64 nothing moves but by becoming certain.
-            threshold: Threshold {
-                factor: threshold.exp().min(f64::MAX),
-                every_difference: threshold == 0.0,
-            },
+            threshold: Threshold::new(threshold),
             order,
             trees,
             cursors,
             pending: Pending::new(state, tuning.marking_degree)?,
             selected: room(edges)?,
-            is_first: true,
+            sends_constants: true,
             spared: 0,
         })
     }
@@ -86,19 +76,26 @@ impl Active {
         self.cursors.reset();
     }
 
-    /// Runs one iteration. `iteration` is its number since the messages were uniform.
+    /// Whether messages are those of a run without an active set.
+    pub(super) fn drops_nothing(&self) -> bool {
+        self.threshold.factor().is_none()
+    }
+
+    /// Runs one iteration. `iteration` is its number since the messages were uniform; `constants_sent` says whether those of
+    /// factors with one variable are stored, as they are computed.
     pub(super) fn run(
-        &mut self, state: &State, iteration: u64, workspace: &mut Workspace,
+        &mut self, state: &State, iteration: u64, constants_sent: bool, workspace: &mut Workspace,
     ) -> Result<()> {
-        let Self { threshold, order, trees, cursors, pending, selected, is_first, spared } = self;
+        let Self { threshold, order, trees, cursors, pending, selected, sends_constants, spared } =
+            self;
         let high_degree_variables = HighDegreeVariables { trees, cursors: Some(cursors) };
         // Trees of high-arity factors would have to learn of every message.
         let high_arity = &mut HighArityFactors::default();
-        let serial =
-            Serial { state, high_degree_variables, high_arity, constants_sent: false, workspace };
-        let mut pass = Pass { serial, threshold, pending, selected, spared };
+        let serial = Serial { state, high_degree_variables, high_arity, constants_sent, workspace };
+        let send_constants = std::mem::replace(sends_constants, false);
+        let mut pass = Pass { serial, threshold, pending, selected, sends_constants, spared };
         match order {
-            Order::Classes(classes) if *is_first || !state.is_plain_run() => {
+            Order::Classes(classes) if send_constants || !state.is_plain_run() => {
                 for index in 0..classes.count() {
                     pass.run_class(classes.batch(index));
                 }
@@ -111,7 +108,6 @@ impl Active {
                 }
             }
         }
-        *is_first = false;
         Ok(())
     }
 }
@@ -122,11 +118,12 @@ struct Pass<'a> {
     threshold: &'a Threshold,
     pending: &'a mut Pending,
     selected: &'a mut Vec<u32>,
+    sends_constants: &'a mut bool,
     spared: &'a mut u64,
 }
 
 impl Pass<'_> {
-    /// Runs all classes after the first iteration. Factors with one variable have no task: their messages stay.
+    /// Runs all classes where factors with one variable do not send: they have no task, and their messages stay.
     fn run_tasks(&mut self, classes: &Batches) {
         let tasks = classes.tasks();
         *self.spared += (classes.count() - tasks.len()) as u64;
@@ -155,6 +152,7 @@ impl Pass<'_> {
         if count > 0
             && let Some(links) = state.links[first..].first_chunk::<N>()
         {
+            let before = Before::of(self.serial.workspace);
             // See `Serial::run_small_factor`.
             let unneeded = if count == 1 { marks.first() } else { N };
             let inputs = self.serial.inputs(first, links, unneeded);
@@ -164,6 +162,10 @@ impl Pass<'_> {
                 if marks.has(position) {
                     self.publish_odds(first + position, links[position], output);
                 }
+            }
+            if before.has_found(self.serial.workspace) {
+                let sent = (0..N).filter(|&position| marks.has(position));
+                sent.for_each(|position| self.pending.keep(first + position));
             }
         }
         self.pending.next_class();
@@ -192,7 +194,7 @@ impl Pass<'_> {
 
     /// Runs a class: computes all its active messages before it stores any.
     fn run_class(&mut self, class: &[u32]) {
-        let Self { serial, threshold, pending, selected, spared } = self;
+        let Self { serial, threshold, pending, selected, sends_constants, spared } = self;
         let state = serial.state;
         let factors = state.graph.edge_factors();
         selected.clear();
@@ -200,22 +202,32 @@ impl Pass<'_> {
             // A factor's messages do not read each other, so each may be stored at once.
             pending.take(state, class, selected);
             if !selected.is_empty() {
+                let before = Before::of(serial.workspace);
                 serial.run_factor(selected, |serial, edge, message| {
                     publish(serial, threshold, pending, edge, message);
                 });
+                if before.has_found(serial.workspace) {
+                    keep(state, threshold, pending, selected, sends_constants);
+                }
             }
         } else {
             for group in by_factor(state, class) {
-                let before = selected.len();
+                let first = selected.len();
                 pending.take(state, group, selected);
-                if selected.len() > before {
-                    serial.run_factor(&selected[before..], |_, edge, message| {
-                        state.hold(edge, message);
-                    });
+                let selected = &selected[first..];
+                if !selected.is_empty() {
+                    let before = Before::of(serial.workspace);
+                    serial.run_factor(selected, |_, edge, message| state.hold(edge, message));
+                    if before.has_found(serial.workspace) {
+                        keep(state, threshold, pending, selected, sends_constants);
+                    }
                 }
             }
             let mut message = std::mem::take(&mut serial.workspace.message);
             for &edge in selected.iter() {
+                if serial.constants_sent && is_constant(state, factors[edge as usize] as usize) {
+                    continue;
+                }
                 if state.take_held(edge as usize, &mut message).is_err() {
                     serial.workspace.lacks_memory = true;
                     break;
@@ -226,6 +238,43 @@ impl Pass<'_> {
         }
         **spared += (class.len() - selected.len()) as u64;
         pending.next_class();
+    }
+}
+
+/// What was known of contradictions before the messages of a factor are computed.
+struct Before {
+    count: u64,
+    met: Option<usize>,
+}
+
+impl Before {
+    #[inline(always)]
+    fn of(workspace: &mut Workspace) -> Self {
+        Self { count: workspace.contradictions.count, met: workspace.met.take() }
+    }
+
+    /// Whether some of them are 0/0, or read a message that is.
+    #[inline(always)]
+    fn has_found(self, workspace: &mut Workspace) -> bool {
+        let found = workspace.contradictions.count != self.count || workspace.met.is_some();
+        if let Some(variable) = self.met {
+            Workspace::meet(&mut workspace.met, variable);
+        }
+        found
+    }
+}
+
+/// Has these messages of a factor computed again, so that what is 0/0 is counted in each iteration. Where nothing is dropped, factors with
+/// one variable are counted once, as without an active set.
+#[cold]
+fn keep(
+    state: &State, threshold: &Threshold, pending: &mut Pending, edges: &[u32],
+    sends_constants: &mut bool,
+) {
+    let is_constant = is_constant(state, state.graph.edge_factors()[edges[0] as usize] as usize);
+    if !is_constant || threshold.factor().is_some() {
+        edges.iter().for_each(|&edge| pending.keep(edge as usize));
+        *sends_constants |= is_constant;
     }
 }
 
@@ -250,50 +299,4 @@ fn publish(
         serial.high_degree_variables.changed(state, edge);
     }
     pending.changed(state, edge, link);
-}
-
-impl Threshold {
-    /// [`Self::is_exceeded`] for a message of one number.
-    #[inline(always)]
-    fn is_exceeded_by_odds(&self, old: EncodedMessage, new: EncodedMessage) -> bool {
-        if old == new || self.every_difference {
-            return old != new;
-        }
-        if EncodedMessage::all_near::<256>(&[old, new]) {
-            let growth = new.stored_f64() / old.stored_f64();
-            return growth.max(1.0) > growth.min(1.0) * self.factor;
-        }
-        self.is_exceeded(std::iter::once(old), &[new])
-    }
-
-    /// Whether the log-odds of two states moved by more than the threshold.
-    #[inline(never)]
-    fn is_exceeded(
-        &self, old: impl Iterator<Item = EncodedMessage>, new: &[EncodedMessage],
-    ) -> bool {
-        let mut range: Option<(ExtendedFloat, ExtendedFloat)> = None;
-        let mut differs = false;
-        for (old, &new) in old.zip(new) {
-            differs |= old != new;
-            if old.is_deterministic() || new.is_deterministic() {
-                if old != new {
-                    return true;
-                }
-                continue;
-            }
-            let growth = new.unpack().divide(old.unpack());
-            let (least, most) = range.unwrap_or((growth, growth));
-            range = Some((least.smaller(growth), most.larger(growth)));
-        }
-        if new.len() == 1 {
-            // One number is the odds of two states, of which the other stays.
-            range = range.map(|(least, most)| {
-                (least.smaller(ExtendedFloat::ONE), most.larger(ExtendedFloat::ONE))
-            });
-        }
-        let exceeds = |(least, most): (ExtendedFloat, ExtendedFloat)| {
-            !most.minus(least.multiply(ExtendedFloat::from_f64(self.factor))).is_zero()
-        };
-        differs && (self.every_difference || range.is_some_and(exceeds))
-    }
 }

@@ -164,6 +164,11 @@ impl Pending {
         }
     }
 
+    /// Has a message that has been taken computed again all the same.
+    pub(super) fn keep(&mut self, edge: usize) {
+        self.marked[edge] = 1;
+    }
+
     /// Begins the next moment.
     #[inline(always)]
     pub(super) fn next_class(&mut self) {

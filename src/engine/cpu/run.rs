@@ -1,5 +1,6 @@
 //! The loop over iterations: stop rules, measurements, contradictions.
 
+use super::active::Active;
 use super::engine::CpuEngine;
 use super::marks::Marks;
 use super::measure::{History, Measure, Tracker};
@@ -407,12 +408,7 @@ impl Loop<'_> {
             self.engine;
         let iteration = *iterations;
         match plan {
-            _ if active.is_some() => {
-                if let Some(active) = active {
-                    team.run_alone(|workspace| active.run(state, iteration, workspace))?;
-                }
-                self.note_batches();
-            }
+            _ if active.is_some() => self.active_iteration()?,
             Plan::Residual(residual) => {
                 team.run_alone(|workspace| residual.run(state, iteration == 0, workspace));
                 self.note_batches();
@@ -497,22 +493,44 @@ impl Loop<'_> {
         }
         self.check_memory()?;
         self.inputs_sent = false;
-        // Damped messages of factors with one variable change in every iteration; an active set drops small changes;
+        // Damped messages of factors with one variable change in every iteration; an active set may drop small changes;
         // SEQMAX may not have updated them yet.
         let are_sent = self.engine.state.damping == 0.0
-            && self.engine.active.is_none()
+            && self.engine.active.as_ref().is_none_or(Active::drops_nothing)
             && !matches!(self.engine.plan, Plan::Residual(_));
         self.engine.constants = are_sent.then_some(self.engine.state.inference);
         self.engine.iterations += 1;
         self.iterations += 1;
-        let in_batches =
-            self.engine.active.is_some() || !matches!(self.engine.plan, Plan::Synchronous);
+        let in_batches = !matches!(self.engine.plan, Plan::Synchronous);
         if in_batches && !self.scanned {
             self.scan()?;
         }
         if in_batches || self.factor_contradictions.count > 0 {
             self.judge()?;
         }
+        Ok(())
+    }
+
+    /// An iteration with an active set.
+    fn active_iteration(&mut self) -> Result<()> {
+        let is_synchronous = matches!(self.engine.plan, Plan::Synchronous);
+        if is_synchronous {
+            // What the iteration reads is judged before it, as without an active set.
+            if !self.scanned {
+                self.scan()?;
+            }
+            self.judge()?;
+        }
+        let constants_sent = self.engine.constants_sent();
+        let CpuEngine { state, team, active, iterations, .. } = &mut *self.engine;
+        let Some(active) = active else { return Ok(()) };
+        let constants_sent = constants_sent && active.drops_nothing();
+        team.run_alone(|workspace| active.run(state, *iterations, constants_sent, workspace))?;
+        if is_synchronous {
+            team.collect(|w| w.met = None);
+            self.scanned = false;
+        }
+        self.note_batches();
         Ok(())
     }
 
