@@ -23,10 +23,12 @@ struct Work {
         return measuring && rule.kind == RULE_BINGO;
     }
 
-    /// For how many passes, two at most, the constants have been sent after `n` passes. Damped ones go on
-    /// changing.
+    FASTLBP_DEVICE bool depends_on_old() const { return g.damping > 0.0 || g.least_growth > 0.0; }
+
+    /// For how many passes, two at most, the constants have been sent after `n` passes. Those that depend on the ones
+    /// before go on changing.
     FASTLBP_DEVICE uint32_t sent(uint64_t n) const {
-        if (g.damping > 0.0) {
+        if (depends_on_old()) {
             return n == first_pass ? constant_passes : 0;
         }
         const uint64_t passes = constant_passes + (n - first_pass);
@@ -96,7 +98,7 @@ struct Work {
                              Tally *of_pass, GridBarrier &barrier) {
         const bool inputs = measures_inputs(measuring);
         const Pass pass = {g.messages[buffer], g.messages[buffer ^ 1], g.newest[buffer ^ 1],
-                           g.damping > 0.0, of_pass, measuring ? nullptr : of_state};
+                           depends_on_old(), of_pass, measuring ? nullptr : of_state};
         if (g.by_levels ? measuring || scanning : measuring || g.some_send) {
             look(buffer, n, !g.by_levels, measuring || g.by_levels, measuring, of_state, barrier);
         }
@@ -111,12 +113,12 @@ struct Work {
         }
         if (sent(n) == 0) {
             run_constants(g, pass, constants_are_there);
-            constants_are_there = pass.damped;
+            constants_are_there = pass.depends_on_old;
             if (g.prepared) {
                 // Prepared variables send to these, too, where they have left what they do not need.
                 barrier.sync();
             }
-        } else if (sent(n) == 1 || pass.damped) {
+        } else if (sent(n) == 1 || pass.depends_on_old) {
             // Only the other buffer lacks them.
             keep_constants(g, pass, g.newest[buffer]);
         }

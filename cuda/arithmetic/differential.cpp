@@ -12,6 +12,7 @@
 #include "noisy.cuh"
 #include "product.cuh"
 #include "terms.cuh"
+#include "threshold.cuh"
 
 namespace {
 
@@ -467,10 +468,17 @@ void damping(Case &c) {
     }
 }
 
+void threshold(Case &c) {
+    const double factor = c.number();
+    const std::vector<Packed> old_values = c.packed_values();
+    const std::vector<Packed> now = c.packed_values();
+    c.give(has_moved(old_values.data(), now.data(), static_cast<uint32_t>(now.size()), factor));
+}
+
 /// By the numbers of Function in src/kernel/differential.
 typedef void (*Function)(Case &);
 const Function FUNCTIONS[] = {number, packed, few_products, many_products, states, sum,
-                              horn,   noisy,  table,        terms,         mean,   damping};
+                              horn,   noisy,  table,        terms,         mean,   damping, threshold};
 
 void write(const std::vector<uint64_t> &words) {
     if (std::fwrite(words.data(), 8, words.size(), stdout) != words.size()) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "../arithmetic/damping.cuh"
+#include "../arithmetic/threshold.cuh"
 #include "../arithmetic/far.cuh"
 #include "../arithmetic/horn.cuh"
 #include "../arithmetic/product.cuh"

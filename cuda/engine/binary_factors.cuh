@@ -11,17 +11,24 @@ __device__ __noinline__ inline void note_zero_by_zero(const Binary &g, uint32_t 
     note_factor(of_pass, variable_of_slot(g, slot));
 }
 
-/// damp_odds for any damping, by value.
-__device__ __noinline__ inline Packed damped_by_powers(Packed old_odds, Packed now, double damping) {
+/// damp_odds for any damping, by value; or, with an active set, the old message unless the new one has moved.
+__device__ __noinline__ inline Packed damped_or_kept(Packed old_odds, Packed now, double damping, double least_growth) {
+    if (least_growth > 0.0) {
+        return has_moved(old_odds, now, least_growth) ? now : old_odds;
+    }
     return damp_odds(old_odds, now, damping) ? now : Packed::contradiction();
 }
 
-/// A message damped, given the old one; a contradiction where these leave no state.
-__device__ __forceinline__ Packed damped(const Binary &g, Packed old_odds, Packed now) {
+/// What is stored of a message, given the old one: it damped, a contradiction where that leaves no state. With an active set,
+/// the old one unless the new one has moved; then `now` becomes the same.
+__device__ __forceinline__ Packed stored(const Binary &g, Packed old_odds, Packed &now) {
     if (g.mean_numerator == 0) {
-        return damped_by_powers(old_odds, now, g.damping);
+        const Packed message = damped_or_kept(old_odds, now, g.damping, g.least_growth);
+        now = g.least_growth > 0.0 ? message : now;
+        return message;
     }
-    return damp_odds_by_roots(old_odds, now, g.mean_numerator) ? now : Packed::contradiction();
+    Packed message = now;
+    return damp_odds_by_roots(old_odds, message, g.mean_numerator) ? message : Packed::contradiction();
 }
 
 __device__ __forceinline__ Far shuffle_xor(const Far &x, int distance) {

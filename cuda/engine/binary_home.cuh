@@ -159,7 +159,7 @@ struct alignas(16) Home {
             shape = g.homes[number];
             messages = reinterpret_cast<Packed *>(home_room);
             const uint32_t even_places = (shape.places + 1) / 2 * 2;
-            inputs = g.damping > 0.0 ? even_places : 0;
+            inputs = g.undamped ? even_places : 0;
             kept = inputs != 0 ? shape.places : shape.inbox;
             left = inputs + shape.inbox;
             first_fixed = inputs + even_places;

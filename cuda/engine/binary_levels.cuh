@@ -52,14 +52,15 @@ struct LevelUnit : LevelUnitData {
     }
 };
 
-/// Stores what a message is before damping, and gives what it is then.
+/// Stores what a message is before damping, and gives what it is then; of a run with an active set, what is stored.
 __device__ __noinline__ inline Packed damp_message(const Places &places, uint32_t slot, Packed message, Packed old) {
     const Binary &g = shared_block().g;
+    const Packed damped = stored(g, old, message);
     g.undamped[places.now + slot] = message;
-    return damped(g, old, message);
+    return damped;
 }
 
-/// Stores a message, damped in such a run, if runs have options; notes if it was 0/0, and if the certain ones change by it.
+/// Stores a message, damped or with an active set in such runs, if runs have options; notes if it was 0/0, and if the certain ones change by it.
 template <bool OPTIONS>
 __device__ __forceinline__ void send_message(const Places &places, uint32_t slot, Packed message, Packed old) {
     bool contradiction = message == Packed::contradiction();

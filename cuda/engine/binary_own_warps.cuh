@@ -143,8 +143,9 @@ struct OwnWarps {
     __device__ __forceinline__ void send(uint32_t slot, Packed message) const {
         message = with_states(slot, message);
         if (block.g.undamped) {
+            const Packed damped = stored(block.g, block.from[slot], message);
             block.undamped_to[slot] = message;
-            message = with_states(slot, damped(block.g, block.from[slot], message));
+            message = with_states(slot, damped);
         }
         block.to[slot] = message;
     }

@@ -39,16 +39,21 @@ __device__ __forceinline__ void constants_send(const Block &block, const Home &h
     }
 }
 
-/// Damps what factors sent, which stays where their inputs were. All threads of the block have met before, and meet after.
+/// Damps what factors sent, which stays where their inputs were; with an active set, what is stored of it is in both places. All
+/// threads of the block have met before, and meet after.
 template <class Run>
 __device__ __forceinline__ void damp_messages(const Block &block, const Home &home, uint32_t pass) {
     if (!Run::OPTIONS || home.inputs == 0) {
         return;
     }
     Packed *const messages = messages_at<Run>(home);
-    const Packed *const now = inputs_at<Run>(home);
+    Packed *const inputs = inputs_at<Run>(home);
     for (uint32_t place = threadIdx.x; place < home.shape.places; place += blockDim.x) {
-        const Packed message = damped(block.g, messages[place], now[place]);
+        Packed now = inputs[place];
+        const Packed message = stored(block.g, messages[place], now);
+        if (block.g.least_growth > 0.0) {
+            inputs[place] = now;
+        }
         messages[place] = message == Packed::contradiction() ? without_states(block, home, place, pass) : message;
     }
     __syncthreads();

@@ -1,10 +1,11 @@
-// The general program: a graph of any kinds of factors and any cardinalities, sums and maxima, damping.
+// The general program: a graph of any kinds of factors and any cardinalities, sums and maxima, damping, active sets.
 // The structs are in interface.cuh.
 #pragma once
 
 #include "../arithmetic/damping.cuh"
 #include "../arithmetic/flat.cuh"
 #include "../arithmetic/terms.cuh"
+#include "../arithmetic/threshold.cuh"
 #include "control.cuh"
 #include "groups.cuh"
 

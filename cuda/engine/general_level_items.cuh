@@ -461,20 +461,20 @@ FASTLBP_DEVICE_COLD void run_any_level_pair(const General &g, const Pass &pass, 
     deliver_level_item(g, pass, item);
 }
 
-/// Stores a value of a lane's message that is not 0/0, or leaves it for deliver_level_item where the run is damped.
+/// Stores a value of a lane's message that is not 0/0, or leaves it for deliver_level_item where it depends on the old one.
 FASTLBP_DEVICE LevelResult store_usual(const LevelArrays &arrays, const Pass &pass, bool is_stored, uint32_t number,
                                        uint32_t place, Packed old_value, Packed now) {
     if (is_stored) {
-        if (pass.damped) {
+        if (pass.depends_on_old) {
             warp_memory().level.outputs[number] = now;
         } else {
-            if (old_value != now && (old_value.is_certain() || now.is_certain())) {
+            if (is_certain_change(old_value, now)) {
                 atomic_max(&pass.tally->certain_changed, uint32_t(1));
             }
             arrays.new_values[place] = now;
         }
     }
-    return pass.damped ? LevelResult::COMPUTED : LevelResult::SENT;
+    return pass.depends_on_old ? LevelResult::COMPUTED : LevelResult::SENT;
 }
 
 #ifdef __CUDACC__

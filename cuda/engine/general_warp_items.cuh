@@ -19,7 +19,8 @@ struct Pass {
     Packed *new_values;
     /// For messages as they were computed, or null.
     Packed *newest;
-    bool damped;
+    /// Whether what is stored of a message depends on the one before: of damped runs, and of those with an active set.
+    bool depends_on_old;
     /// Of the pass; and of the state before, where variables that factors read for themselves are to be noted in it,
     /// else null.
     Tally *tally, *of_state;
@@ -180,7 +181,20 @@ FASTLBP_DEVICE void prepare_warp_items(const General &g) {
     }
 }
 
-/// deliver_odds for what is damped or 0/0.
+/// Makes what is stored of a computed message: it damped; or, with an active set, the old one unless it has moved. `false` where
+/// damping leaves no state.
+FASTLBP_DEVICE bool make_stored(const General &g, const Packed *old_values, Packed *message, uint32_t width) {
+    if (g.least_growth == 0.0) {
+        return damp(old_values, message, width, g.damping);
+    }
+    const bool moved = has_moved(old_values, message, width, g.least_growth);
+    for (uint32_t x = 0; !moved && x < width; ++x) {
+        message[x] = old_values[x];
+    }
+    return true;
+}
+
+/// deliver_odds for what depends on the old message or is 0/0.
 FASTLBP_DEVICE_COLD void deliver_other_odds(const General &g, Pass pass, uint32_t edge, uint32_t place,
                                             Packed odds) {
     if (odds == Packed::contradiction()) {
@@ -189,7 +203,7 @@ FASTLBP_DEVICE_COLD void deliver_other_odds(const General &g, Pass pass, uint32_
     if (pass.newest) {
         pass.newest[place] = odds;
     }
-    if (pass.damped && !damp_odds(pass.old_values[place], odds, g.damping)) {
+    if (pass.depends_on_old && !make_stored(g, pass.old_values + place, &odds, 1)) {
         settle(&odds, 1, pass.tally, g.edge_variables[edge]);
     }
     pass.new_values[place] = odds;
@@ -197,7 +211,7 @@ FASTLBP_DEVICE_COLD void deliver_other_odds(const General &g, Pass pass, uint32_
 
 /// Stores the message to a binary variable.
 FASTLBP_DEVICE void deliver_odds(const General &g, const Pass &pass, uint32_t edge, uint32_t place, Packed odds) {
-    if (pass.damped || odds == Packed::contradiction()) {
+    if (pass.depends_on_old || odds == Packed::contradiction()) {
         deliver_other_odds(g, pass, edge, place, odds);
     } else {
         pass.new_values[place] = odds;
@@ -295,7 +309,7 @@ FASTLBP_DEVICE_COLD void send_any_warp_item(const General &g, Pass pass, uint32_
     }
 }
 
-/// What a warp needs for warp items whose messages are sums that are not damped, kept where no call can change it.
+/// What a warp needs for warp items whose messages are sums that do not depend on old ones, kept where no call can change it.
 struct UsualItems {
     const WarpLane *lanes;
     const Packed *by_edge, *old_values;
@@ -349,7 +363,7 @@ FASTLBP_DEVICE void send_warp_items(const General &g, const Pass &pass) {
     constexpr uint32_t AT_ONCE = 2;
     const uint32_t items = g.warp_items, warps = warps_of_grid(), lane_number = thread_of_block() % LANES;
     uint32_t item = warp_of_grid();
-    if (pass.damped || g.maxima) {
+    if (pass.depends_on_old || g.maxima) {
         for (; item < items; item += warps) {
             send_any_warp_item(g, pass, item * ITEM_LANES + lane_number);
         }

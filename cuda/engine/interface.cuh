@@ -760,12 +760,15 @@ struct BinaryData {
     const uint32_t *level_starts;
     /// Room for SCANS times two words of each piece of a large hub, for who looks at states (see Look).
     uint64_t *looked_pieces;
-    /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
-    /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
+    /// What the messages of the first two states were before damping, and in runs with an active set the messages once more;
+    /// null in other runs. The damping; the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run
+    /// is one of maxima.
     Packed *undamped;
     double damping;
     uint32_t mean_numerator;
     uint32_t maxima;
+    /// With an active set, the factor by which odds have to grow or fall to be stored; else 0.
+    double least_growth;
     /// Soft evidence as one more message to a variable: of hubs by the number of their slots divided by 8, then of others by
     /// position. Null if there is none.
     const Packed *soft;
@@ -792,7 +795,7 @@ struct BinaryData {
     LongFactors long_factors;
 };
 
-static_assert(sizeof(BinaryData) == 600, "BinaryData");
+static_assert(sizeof(BinaryData) == 608, "BinaryData");
 FASTLBP_FIELD(BinaryData, messages, 0);
 FASTLBP_FIELD(BinaryData, stride, 8);
 FASTLBP_FIELD(BinaryData, prepared, 16);
@@ -851,20 +854,21 @@ FASTLBP_FIELD(BinaryData, undamped, 400);
 FASTLBP_FIELD(BinaryData, damping, 408);
 FASTLBP_FIELD(BinaryData, mean_numerator, 416);
 FASTLBP_FIELD(BinaryData, maxima, 420);
-FASTLBP_FIELD(BinaryData, soft, 424);
-FASTLBP_FIELD(BinaryData, tallies_ahead, 432);
-FASTLBP_FIELD(BinaryData, level_ways, 440);
-FASTLBP_FIELD(BinaryData, level_products, 448);
-FASTLBP_FIELD(BinaryData, product_stride, 456);
-FASTLBP_FIELD(BinaryData, piece_places, 464);
-FASTLBP_FIELD(BinaryData, piece_parts, 472);
-FASTLBP_FIELD(BinaryData, level_warps, 480);
-FASTLBP_FIELD(BinaryData, factor_pieces, 484);
-FASTLBP_FIELD(BinaryData, factor_bodies, 488);
-FASTLBP_FIELD(BinaryData, level_nodes, 496);
-FASTLBP_FIELD(BinaryData, node_stride, 504);
-FASTLBP_FIELD(BinaryData, others, 512);
-FASTLBP_FIELD(BinaryData, long_factors, 568);
+FASTLBP_FIELD(BinaryData, least_growth, 424);
+FASTLBP_FIELD(BinaryData, soft, 432);
+FASTLBP_FIELD(BinaryData, tallies_ahead, 440);
+FASTLBP_FIELD(BinaryData, level_ways, 448);
+FASTLBP_FIELD(BinaryData, level_products, 456);
+FASTLBP_FIELD(BinaryData, product_stride, 464);
+FASTLBP_FIELD(BinaryData, piece_places, 472);
+FASTLBP_FIELD(BinaryData, piece_parts, 480);
+FASTLBP_FIELD(BinaryData, level_warps, 488);
+FASTLBP_FIELD(BinaryData, factor_pieces, 492);
+FASTLBP_FIELD(BinaryData, factor_bodies, 496);
+FASTLBP_FIELD(BinaryData, level_nodes, 504);
+FASTLBP_FIELD(BinaryData, node_stride, 512);
+FASTLBP_FIELD(BinaryData, others, 520);
+FASTLBP_FIELD(BinaryData, long_factors, 576);
 
 #endif
 
@@ -1271,6 +1275,8 @@ struct GeneralData {
     /// For how many iterations, two at most, the factors with one variable have sent what does not change.
     uint32_t *constant_iterations;
     double damping;
+    /// With an active set, the factor by which odds of two states have to grow or fall to be stored; else 0.
+    double least_growth;
     uint32_t maxima;
     /// Whether messages begin as uniform ones, and whether `newest` begins as a copy of them.
     uint32_t reset;
@@ -1298,7 +1304,7 @@ struct GeneralData {
     uint32_t more_padding;
 };
 
-static_assert(sizeof(GeneralData) == 720, "GeneralData");
+static_assert(sizeof(GeneralData) == 728, "GeneralData");
 FASTLBP_FIELD(GeneralData, variables, 0);
 FASTLBP_FIELD(GeneralData, factors, 4);
 FASTLBP_FIELD(GeneralData, edges, 8);
@@ -1353,23 +1359,24 @@ FASTLBP_FIELD(GeneralData, by_levels, 460);
 FASTLBP_FIELD(GeneralData, scratch, 464);
 FASTLBP_FIELD(GeneralData, constant_iterations, 536);
 FASTLBP_FIELD(GeneralData, damping, 544);
-FASTLBP_FIELD(GeneralData, maxima, 552);
-FASTLBP_FIELD(GeneralData, reset, 556);
-FASTLBP_FIELD(GeneralData, restart_newest, 560);
-FASTLBP_FIELD(GeneralData, warp_items, 564);
-FASTLBP_FIELD(GeneralData, pairs, 568);
-FASTLBP_FIELD(GeneralData, pairs_of_class, 576);
-FASTLBP_FIELD(GeneralData, variables_of_states, 588);
-FASTLBP_FIELD(GeneralData, padding, 604);
-FASTLBP_FIELD(GeneralData, prepared_items, 608);
-FASTLBP_FIELD(GeneralData, prepared, 656);
-FASTLBP_FIELD(GeneralData, prepared_states, 664);
-FASTLBP_FIELD(GeneralData, level_items, 672);
-FASTLBP_FIELD(GeneralData, item_inputs, 688);
-FASTLBP_FIELD(GeneralData, conjunction_inputs, 696);
-FASTLBP_FIELD(GeneralData, table_values, 704);
-FASTLBP_FIELD(GeneralData, some_items, 712);
-FASTLBP_FIELD(GeneralData, more_padding, 716);
+FASTLBP_FIELD(GeneralData, least_growth, 552);
+FASTLBP_FIELD(GeneralData, maxima, 560);
+FASTLBP_FIELD(GeneralData, reset, 564);
+FASTLBP_FIELD(GeneralData, restart_newest, 568);
+FASTLBP_FIELD(GeneralData, warp_items, 572);
+FASTLBP_FIELD(GeneralData, pairs, 576);
+FASTLBP_FIELD(GeneralData, pairs_of_class, 584);
+FASTLBP_FIELD(GeneralData, variables_of_states, 596);
+FASTLBP_FIELD(GeneralData, padding, 612);
+FASTLBP_FIELD(GeneralData, prepared_items, 616);
+FASTLBP_FIELD(GeneralData, prepared, 664);
+FASTLBP_FIELD(GeneralData, prepared_states, 672);
+FASTLBP_FIELD(GeneralData, level_items, 680);
+FASTLBP_FIELD(GeneralData, item_inputs, 696);
+FASTLBP_FIELD(GeneralData, conjunction_inputs, 704);
+FASTLBP_FIELD(GeneralData, table_values, 712);
+FASTLBP_FIELD(GeneralData, some_items, 720);
+FASTLBP_FIELD(GeneralData, more_padding, 724);
 
 #undef FASTLBP_FIELD
 #undef FASTLBP_OFFSET

@@ -1,7 +1,7 @@
 //! What a run is asked to do and what it reports.
 
 use crate::error::{Error, Result};
-use crate::kernel::Inference;
+use crate::kernel::{Inference, Threshold};
 use std::time::Duration;
 
 /// When a run ends; `docs/src/reference/contract.md` has the rules.
@@ -115,8 +115,9 @@ pub struct RunRequest {
     ///
     /// With a threshold t, every message of a run that has come to rest is within t of its update. A
     /// threshold on probabilities would not do: it stops messages near 0 and 1 from ever getting
-    /// anywhere. Which messages are computed depends on the schedule alone. Iterations run on one thread.
-    /// Not together with damping or SEQMAX.
+    /// anywhere. Which messages are computed depends on the schedule alone. On the CPU, iterations run on one
+    /// thread; devices compute all messages in the same time as fewer, and drop the same changes. Not together
+    /// with damping or SEQMAX.
     pub active_threshold: Option<f64>,
     /// Whether [`Progress`] has all of its measures after each iteration. Costs the time of measuring in each iteration,
     /// and on a device that of a launch; changes no bit of messages, results or report.
@@ -143,6 +144,19 @@ impl RunRequest {
             observe: false,
             rough_progress: false,
         }
+    }
+
+    /// By which factor odds of two states have to grow or fall for a message to be stored, if there is an active set that drops
+    /// any change; else 0.
+    pub(crate) fn least_growth(&self) -> f64 {
+        self.active_threshold
+            .and_then(|threshold| Threshold::new(threshold).factor())
+            .unwrap_or(0.0)
+    }
+
+    /// Whether what is stored of a message depends on the one before: by damping, or by an active set that drops changes.
+    pub(crate) fn depends_on_old_messages(&self) -> bool {
+        self.damping > 0.0 || self.least_growth() > 0.0
     }
 
     /// Errors: a tolerance or threshold that is negative or NaN, a damping outside [0, 1), an active set with
@@ -271,7 +285,7 @@ pub struct RunReport {
     pub contradictions: u64,
     /// Index of the lowest contradictory variable in the first iteration that had one.
     pub first_contradiction: Option<usize>,
-    /// Number of messages that an active set spared; 0 without one (see
+    /// Number of messages that an active set spared on the CPU; 0 without one and on devices (see
     /// [`RunRequest::active_threshold`]).
     pub spared_messages: u64,
 }

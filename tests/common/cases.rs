@@ -300,15 +300,25 @@ pub fn random_schedule(choices: &mut Choices, graph: &FactorGraph) -> Schedule {
     schedules.swap_remove(choices.below(schedules.len()))
 }
 
-/// Sums or maxima, damping and the policy at contradictions, with some rule. Fresh.
+/// Sums or maxima, damping or an active set, and the policy at contradictions, with some rule. Fresh.
 pub fn random_request(choices: &mut Choices, rule: StopRule) -> RunRequest {
-    let damping = [0.0, 0.0, 0.0, 0.3, 0.5][choices.below(5)];
+    let (damping, active_threshold) = [
+        (0.0, None),
+        (0.0, None),
+        (0.0, None),
+        (0.3, None),
+        (0.5, None),
+        (0.0, Some(0.0)),
+        (0.0, Some(1e-6)),
+        (0.0, Some(0.1)),
+    ][choices.below(8)];
     RunRequest {
         inference: match choices.below(3) {
             0 => Inference::MaxProduct,
             _ => Inference::SumProduct,
         },
         damping,
+        active_threshold,
         observe: choices.below(4) == 0,
         contradiction: match choices.flag() {
             true => Contradiction::Vote,

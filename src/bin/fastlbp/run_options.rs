@@ -81,7 +81,7 @@ pub struct RunArguments {
     damping: Option<f64>,
 
     /// Active set: compute a message again only if one that it reads has changed by more than T >= 0
-    /// in log-odds; 0 gives the same bits as without. Iterations then run on one thread. Not for SEQMAX
+    /// in log-odds; 0 gives the same bits as without. On the CPU, iterations then run on one thread. Not for SEQMAX
     #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = parse_tolerance, conflicts_with = "damping")]
     active: Option<f64>,
 

@@ -55,7 +55,7 @@ pub struct RunStats {
     contradictions: u64,
     /// Label of the first contradictory variable.
     first_contradiction: Option<u64>,
-    /// Messages that an active set did not compute.
+    /// Messages that an active set did not compute; 0 on devices.
     spared_messages: u64,
     /// `null` if not asked for.
     log_partition: Option<f64>,

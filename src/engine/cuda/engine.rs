@@ -4,7 +4,9 @@ use super::all_beliefs;
 use super::driver::{Context, Device, Stream};
 use super::general::BeliefMovement;
 use super::parts::{Part, Parts};
-use super::programs::{Plan, ProgramKind, Programs, lost, reason_against, reason_against_graph};
+use super::programs::{
+    Plan, ProgramKind, Programs, lost, reason_against_graph, reason_against_schedule,
+};
 use super::run::{End, Launches, Task};
 use super::start::start;
 use crate::engine::device::choose_device;
@@ -188,8 +190,8 @@ impl Parts for CudaEngine {
         self.buffer = state.buffer;
         self.iterations = before + state.iterations;
         if state.iterations > 0 {
-            // Damped ones go on changing.
-            self.constants = (request.damping == 0.0).then_some(request.inference);
+            // Damped ones go on changing, and an active set may drop them.
+            self.constants = (!request.depends_on_old_messages()).then_some(request.inference);
         }
         let reason = match end {
             End::Stopped(reason) => reason,
@@ -267,7 +269,7 @@ impl Engine for CudaEngine {
     }
 
     fn reason_against(&mut self, request: &RunRequest) -> Result<Option<&'static str>> {
-        let reason = self.graph_reason.or_else(|| reason_against(&self.schedule, request));
+        let reason = self.graph_reason.or_else(|| reason_against_schedule(&self.schedule));
         if reason.is_some() {
             return Ok(reason);
         }

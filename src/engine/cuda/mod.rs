@@ -59,8 +59,8 @@ impl Provider for Cuda {
         programs::reason_against_graph(graph)
     }
 
-    fn reason_against(&self, schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
-        programs::reason_against(schedule, request)
+    fn reason_against(&self, schedule: &Schedule, _: &RunRequest) -> Option<&'static str> {
+        programs::reason_against_schedule(schedule)
     }
 
     fn make(&self, problem: Problem<'_>) -> Result<Box<dyn Engine>> {

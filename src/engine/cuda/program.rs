@@ -32,10 +32,10 @@ pub(super) trait Program: Send + Sync {
     /// Whether iterations run by levels rather than all at once.
     fn by_levels(&self) -> bool;
 
-    /// Whether runs of this kind are possible: all but those with an active set, and those whose rule looks
-    /// at the beliefs of factors, which are measured apart (`all_beliefs.rs`).
+    /// Whether runs of this kind are possible: all but those whose rule looks at the beliefs of factors, which
+    /// are measured apart (`all_beliefs.rs`).
     fn serves(&self, request: &RunRequest) -> bool {
-        request.active_threshold.is_none() && !matches!(request.rule, StopRule::AllBeliefs { .. })
+        !matches!(request.rule, StopRule::AllBeliefs { .. })
     }
 
     /// Most iterations that one launch makes; `None` for any number.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) enum ProgramKind {
     /// Binary variables, and mostly conjunctions.
     Binary,
-    /// The same, laid out for damped runs, where these need more shared memory than there is for the other one.
+    /// The same, laid out for runs whose messages depend on old ones, as damped ones do, where these need more shared memory than there is for the other one.
     Damped,
     General,
 }
@@ -36,7 +36,7 @@ impl ProgramKind {
 /// What there is for a graph and a schedule on the device.
 pub(super) struct Programs {
     binary: Option<BinaryProgram>,
-    /// For damped runs that the one before has no room for; made when first needed.
+    /// For runs whose messages depend on old ones, that the one before has no room for; made when first needed.
     damped: Option<BinaryProgram>,
     /// For all that the others do not serve; made when first needed.
     general: Option<General>,
@@ -55,12 +55,10 @@ pub(super) fn reason_against_graph(graph: &FactorGraph) -> Option<&'static str> 
     }
 }
 
-/// What a schedule or a request has that no program serves; `None` if one serves all of it.
-pub(super) fn reason_against(schedule: &Schedule, request: &RunRequest) -> Option<&'static str> {
+/// What a schedule has that no program serves; `None` if one serves all of it.
+pub(super) fn reason_against_schedule(schedule: &Schedule) -> Option<&'static str> {
     if matches!(schedule, Schedule::MaximumResidual { .. }) {
         Some("SEQMAX runs on the CPU: each of its messages decides which one is the next")
-    } else if request.active_threshold.is_some() {
-        Some("active sets run on the CPU: which messages they compute is known one by one only")
     } else {
         None
     }
@@ -146,7 +144,8 @@ impl Programs {
         schedule: &Schedule, evidence: &Evidence,
     ) -> Result<ProgramKind> {
         let is_short_of_room = |binary: &BinaryProgram| {
-            binary.serves(&RunRequest { damping: 0.0, ..*request }) && request.damping > 0.0
+            let plain = RunRequest { damping: 0.0, active_threshold: None, ..*request };
+            request.depends_on_old_messages() && binary.serves(&plain)
         };
         match &self.binary {
             Some(binary) if binary.serves(request) => return Ok(ProgramKind::Binary),

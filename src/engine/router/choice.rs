@@ -283,7 +283,7 @@ impl Choice {
         if !matches!(report.reason, StopReason::Time | StopReason::Cancelled) {
             self.lengths.note(request, report.iterations);
         }
-        if request.active_threshold.is_some() {
+        if request.active_threshold.is_some() && number == CPU {
             return; // which messages it computes is not known beforehand
         }
         let model = self.modelled(schedule, number, request);

@@ -42,6 +42,8 @@ measured! {
         cpu_run: f64 = 20e-9,
         /// CPU: factor by which damping slows iterations.
         cpu_damped: f64 = 2.5,
+        /// CPU: factor by which an active set slows iterations of one thread, before anything has come to rest.
+        cpu_active: f64 = 1.8,
         /// CPU: factor by which maxima slow iterations.
         cpu_maxima: f64 = 2.4,
         /// Messages that take as long as one table entry does for one variable.
@@ -64,7 +66,7 @@ measured! {
         device_iteration: Step = Step::of(4.5e-6, 12e-12),
         /// Device: a level of another schedule, for such sums.
         device_level: Step = Step::of(0.8e-6, 12e-12),
-        /// Device: an iteration of PARALL over conjunctions, damped or of maxima.
+        /// Device: an iteration of PARALL over conjunctions, damped, with an active set or of maxima.
         device_optional_iteration: Step = Step::of(6e-6, 60e-12),
         /// Device: an iteration of PARALL where some conjunctions are of more than 32 variables, or some factors no conjunctions: at
         /// least, and for each edge of these conjunctions.
@@ -73,7 +75,7 @@ measured! {
         device_large_factor_of_levels: Step = Step::of(7e-6, 0.35e-9),
         /// Device: a factor of several binary variables that is no conjunction, in an iteration of PARALL and of another schedule.
         device_other_factors: [f64; 2] = [3e-9, 30e-9],
-        /// Device: a level of another schedule over conjunctions, damped or of maxima, or where some are of more than 32 variables.
+        /// Device: a level of another schedule over conjunctions, damped, with an active set or of maxima, or where some are of more than 32 variables.
         device_optional_level: Step = Step::of(1.2e-6, 24e-12),
         /// Device: an iteration of PARALL, for anything else.
         device_general_iteration: Step = Step::of(17e-6, 0.09e-9),
@@ -234,7 +236,8 @@ impl Costs {
         &self, work: &Workload, schedule: &Schedule, shape: Shape, threads: usize,
         request: &RunRequest,
     ) -> RunCost {
-        let threads = self.threads_in_use(work, threads);
+        let has_active_set = request.active_threshold.is_some();
+        let threads = if has_active_set { 1.0 } else { self.threads_in_use(work, threads) };
         let (message, gain) = match schedule {
             Schedule::Parallel => (self.cpu_parallel, threads * self.team_efficiency),
             Schedule::SequentialFixed => (self.cpu_ordered, threads * self.lanes_efficiency),
@@ -249,6 +252,7 @@ impl Costs {
         };
         let speed_up = gain.max(1.0);
         let damped = if request.damping > 0.0 { self.cpu_damped } else { 1.0 };
+        let active = if has_active_set { self.cpu_active } else { 1.0 };
         let maxima = match request.inference {
             Inference::MaxProduct => self.cpu_maxima,
             Inference::SumProduct => 1.0,
@@ -257,17 +261,18 @@ impl Costs {
         let wait = if waits { self.cpu_wait * threads } else { 0.0 };
         RunCost {
             run: self.cpu_run * work.states,
-            iteration: message * work.messages * damped * maxima / speed_up + wait,
+            iteration: message * work.messages * damped * active * maxima / speed_up + wait,
         }
     }
 
     /// On the device, which is started and has its engine.
     pub(super) fn device(&self, work: &Workload, shape: Shape, request: &RunRequest) -> RunCost {
-        let damped = request.damping > 0.0;
+        let depends_on_old = request.depends_on_old_messages();
         let by_levels = shape != Shape::Synchronous;
         let has_own_warps = work.large_factors + work.other_factors > 0.0;
         let is_optional = by_levels && has_own_warps;
-        let has_options = damped || request.inference == Inference::MaxProduct || is_optional;
+        let has_options =
+            depends_on_old || request.inference == Inference::MaxProduct || is_optional;
         let is_general = !work.has_kernels[usize::from(by_levels)];
         let [iteration, level] = match (is_general, has_options) {
             (true, _) => [self.device_general_iteration, self.device_general_level],

@@ -39,6 +39,7 @@ enum Function {
     Terms,
     Mean,
     Damping,
+    Threshold,
 }
 
 /// Words, for inputs and for results.

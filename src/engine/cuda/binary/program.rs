@@ -343,9 +343,10 @@ impl BinaryProgram {
         fill_buffer(queue, &self.kernels.fill, self.simple_launch().blocks, buffer, bits)
     }
 
-    /// Decides what blocks have in shared memory in a run, for which there is room.
-    fn choose_room(&mut self, queue: Queue<'_>, damped: bool) -> Result<()> {
-        let Some(room) = self.rooms[usize::from(damped)] else { return Ok(()) };
+    /// Decides what blocks have in shared memory in a run, damped or with an active set if messages depend on old ones, for which
+    /// there is room.
+    fn choose_room(&mut self, queue: Queue<'_>, depends_on_old: bool) -> Result<()> {
+        let Some(room) = self.rooms[usize::from(depends_on_old)] else { return Ok(()) };
         self.launch.shared = room.bytes as u32;
         self.binary.home_words_inside = u32::from(room.with_words);
         self.binary.home_images = Address::NULL;
@@ -370,26 +371,27 @@ impl BinaryProgram {
         Ok(())
     }
 
-    /// Prepares a run with a damping: what messages were before damping begins as these are in a fresh run, and after runs
-    /// without.
+    /// Prepares a run with a damping or an active set: what messages were before damping begins as these are in a fresh run, and
+    /// after runs without.
     fn prepare_damping(&mut self, queue: Queue<'_>, request: &RunRequest) -> Result<()> {
-        let damped = request.damping > 0.0;
+        let depends_on_old = request.depends_on_old_messages();
         self.binary.damping = request.damping;
+        self.binary.least_growth = request.least_growth();
         self.binary.mean_numerator = mean_numerator(request.damping);
         self.binary.undamped = Address::NULL;
         if !self.by_levels {
-            self.choose_room(queue, damped)?;
+            self.choose_room(queue, depends_on_old)?;
         }
-        if damped {
+        if depends_on_old {
             self.require_undamped(queue)?;
             if request.start == Start::Fresh {
                 self.fill(queue, &self.undamped, EncodedMessage::ONE.0)?;
-            } else if !self.has_undamped {
+            } else if !self.has_undamped || request.damping == 0.0 {
                 self.undamped.copy_from(queue, &self.messages)?;
             }
             self.binary.undamped = (&self.undamped).into();
         }
-        self.has_undamped = damped;
+        self.has_undamped = request.damping > 0.0;
         Ok(())
     }
 
@@ -619,11 +621,11 @@ impl Program for BinaryProgram {
     }
 
     fn serves(&self, request: &RunRequest) -> bool {
-        let damped = request.damping > 0.0;
+        let depends_on_old = request.depends_on_old_messages();
         let is_excluded = matches!(request.rule, StopRule::AllBeliefs { .. });
-        let has_room = self.by_levels || self.rooms[usize::from(damped)].is_some();
+        let has_room = self.by_levels || self.rooms[usize::from(depends_on_old)].is_some();
         let takes_others = self.takes_maxima || request.inference == Inference::SumProduct;
-        !is_excluded && has_room && takes_others && request.active_threshold.is_none()
+        !is_excluded && has_room && takes_others
     }
 
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()> {
@@ -688,7 +690,7 @@ impl Program for BinaryProgram {
                 && iterations.rule.kind == RuleKind::Tolerance as u32
                 && iterations.rule.flags & ROUGH != 0;
             let has_options = self.binary.maxima != 0
-                || self.binary.damping > 0.0
+                || !self.binary.undamped.is_null()
                 || self.soft_count > 0
                 || self.has_own_warps()
                 || is_rough;

@@ -1,4 +1,4 @@
-//! The general program: any kinds of factors and any cardinalities, sums and maxima, damping, all schedules
+//! The general program: any kinds of factors and any cardinalities, sums and maxima, damping, active sets, all schedules
 //! that have a preorder. See cuda/engine/general.cuh for what the device does.
 
 mod beliefs;
@@ -84,6 +84,7 @@ pub(super) struct General {
     /// Of the current run, or, before it, of the run that the messages come from.
     inference: Inference,
     damping: f64,
+    least_growth: f64,
     history_rows: u64,
     /// Whether `newest` has what the messages were before damping.
     newest_is_valid: bool,
@@ -136,6 +137,7 @@ impl General {
             is_stale: true,
             inference: Inference::SumProduct,
             damping: 0.0,
+            least_growth: 0.0,
             history_rows: 0,
             newest_is_valid: false,
             iterations: 0,
@@ -219,6 +221,7 @@ impl General {
             history_rows: self.history_rows,
             by_levels: u32::from(self.shape.by_levels),
             damping: self.damping,
+            least_growth: self.least_growth,
             maxima: u32::from(self.inference == Inference::MaxProduct),
             ..DeviceGeneral::default()
         };
@@ -322,7 +325,7 @@ impl Program for General {
     fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
         if !self.serves(request) {
             return Err(Error::Unsupported(
-                "CUDA: a stop rule that looks at the beliefs of factors, or an active set".into(),
+                "CUDA: a stop rule that looks at the beliefs of factors".into(),
             ));
         }
         if request.inference == Inference::MaxProduct {
@@ -340,11 +343,12 @@ impl Program for General {
         }
         self.evidence.upload(queue, &self.values)?;
         let fresh = request.start == Start::Fresh;
-        if request.inference != self.inference {
-            // By the other inference factors with one variable may send other messages.
+        if request.inference != self.inference || request.least_growth() > 0.0 {
+            // By the other inference factors with one variable may send other messages; an active set takes all as new.
             self.constant_iterations = Some(0);
         }
         (self.inference, self.damping) = (request.inference, request.damping);
+        self.least_growth = request.least_growth();
         let device = DeviceGeneral {
             reset: u32::from(fresh),
             restart_newest: u32::from(damped && (fresh || !self.newest_is_valid)),

@@ -406,7 +406,6 @@ fn what_cannot_be_done_says_why() {
     let iterations = RunRequest::new(StopRule::Iterations(1));
     for (request, served) in [
         (RunRequest::new(rule), false),
-        (RunRequest { active_threshold: Some(0.0), ..iterations }, false),
         (RunRequest { inference: Inference::MaxProduct, ..iterations }, true),
     ] {
         assert_eq!(general.serves(&request), served);

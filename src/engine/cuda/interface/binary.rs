@@ -219,12 +219,15 @@ device_interface! {
         level_starts: ReadOnly<u32>,
         /// Room for SCANS times two words of each piece of a large hub, for who looks at states (see Look).
         looked_pieces: Address<u64>,
-        /// What the messages of the first two states were before damping; null where the run is not damped. By how much it is;
-        /// the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run is one of maxima.
+        /// What the messages of the first two states were before damping, and in runs with an active set the messages once more;
+        /// null in other runs. The damping; the same as a multiple of 1/MEAN_DENOMINATOR, or 0 if it is none; and whether the run
+        /// is one of maxima.
         undamped: Address<EncodedMessage>,
         damping: f64,
         mean_numerator: u32,
         maxima: u32,
+        /// With an active set, the factor by which odds have to grow or fall to be stored; else 0.
+        least_growth: f64,
         /// Soft evidence as one more message to a variable: of hubs by the number of their slots divided by 8, then of others by
         /// position. Null if there is none.
         soft: ReadOnly<EncodedMessage>,

@@ -302,6 +302,8 @@ device_interface! {
         /// For how many iterations, two at most, the factors with one variable have sent what does not change.
         constant_iterations: Address<u32>,
         damping: f64,
+        /// With an active set, the factor by which odds of two states have to grow or fall to be stored; else 0.
+        least_growth: f64,
         maxima: u32,
         /// Whether messages begin as uniform ones, and whether `newest` begins as a copy of them.
         reset: u32,

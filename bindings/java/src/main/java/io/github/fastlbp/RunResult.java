@@ -104,9 +104,9 @@ public final class RunResult implements Serializable {
     }
 
     /**
-     * Number of messages that the active set spared.
+     * Number of messages that the active set spared on the CPU.
      *
-     * @return the number; 0 without an active set
+     * @return the number; 0 without an active set, and on devices
      */
     public long sparedMessages() {
         return whole[4];
