@@ -72,14 +72,18 @@ fn runs_by_bingos_rule() {
 
 /// Options of runs are those of `fastlbp infer`.
 #[test]
-fn runs_by_maxima_and_damped_ones() {
+fn runs_by_maxima_damped_ones_and_active_sets() {
     let chain = data("chain.causal_fg");
     let options = ["--inference", "max", "--damping", "0.5", "--schedule", "PARALL"];
     let (code, report) = json(&[&[chain.as_str(), "--backend", "cpu"], &options[..]].concat());
     assert_eq!(code, Some(0));
     let damped = report["measurements"][0]["run_iterations"].as_u64().unwrap();
     let (_, report) = json(&[&chain, "--backend", "cpu", "--schedule", "PARALL"]);
-    assert!(damped > report["measurements"][0]["run_iterations"].as_u64().unwrap(), "{report}");
+    let plain = report["measurements"][0]["run_iterations"].as_u64().unwrap();
+    assert!(damped > plain, "{report}");
+    let active = ["--active", "10", "--schedule", "PARALL"];
+    let (_, report) = json(&[&[chain.as_str(), "--backend", "cpu"], &active[..]].concat());
+    assert!(report["measurements"][0]["run_iterations"].as_u64().unwrap() < plain, "{report}");
 }
 
 #[test]
@@ -211,6 +215,8 @@ fn wrong_options_say_what_is_right() {
         (&[&graph, "--backend", "gpu"], "cuda"),
         (&[&graph, "--threads", "0"], "1..=1024"),
         (&[&graph, "--damping", "1"], "--damping"),
+        (&[&graph, "--active", "-1"], "a number >= 0"),
+        (&[&graph, "--active", "0", "--damping", "0.5"], "cannot be used with"),
         (&[&graph, "--inference", "mean"], "sum"),
         (&[&graph, &graph, "--evidence", "x.obs"], "--evidence x.obs with 2 graphs"),
         (&[&graph, "--no-evidence", "--evidence", "x.obs"], "cannot be used with"),

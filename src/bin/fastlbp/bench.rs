@@ -7,7 +7,7 @@ use crate::driver_settings::ask_for_one_device;
 use crate::failure::{Failure, Outcome};
 use crate::graph_file::FormatName;
 use crate::messages::warn;
-use crate::options::{BackendName, ScheduleName, parse_bingo_rule, parse_damping};
+use crate::options::{BackendName, ScheduleName, parse_bingo_rule, parse_damping, parse_tolerance};
 use crate::run_options::InferenceName;
 use crate::shape::{ShapeName, ShapeOptions};
 use crate::signals;
@@ -126,6 +126,10 @@ pub struct Arguments {
     /// Damping of all runs, as for `fastlbp infer`
     #[arg(long, allow_negative_numbers = true, value_name = "D", value_parser = parse_damping, default_value_t = 0.0)]
     damping: f64,
+
+    /// Active set of all runs, as for `fastlbp infer`
+    #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = parse_tolerance, conflicts_with = "damping")]
+    active: Option<f64>,
 
     /// Number of measurements, of which the median is taken
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -380,6 +384,7 @@ impl Arguments {
         RunRequest {
             inference: self.inference.inference(),
             damping: self.damping,
+            active_threshold: self.active,
             contradiction: Contradiction::Vote,
             // Nobody hears of changes, as where `fastlbp infer` shows none.
             rough_progress: true,

@@ -136,7 +136,7 @@ enum Command {
     Locate(Box<locate::Arguments>),
     Generate(generate::Arguments),
     Devices(devices::Arguments),
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
     Completions(CompletionsArguments),
     Man(ManArguments),
 }
