@@ -1800,6 +1800,37 @@ fn contradictions_are_found_alike() {
     assert!(cases < 20 || found.get().iter().all(|&count| count > 0), "{:?}", found.get());
 }
 
+/// A run that ends before its first iteration, as deterministic messages disagree, changes nothing that is counted later.
+#[test]
+fn runs_that_end_before_an_iteration() {
+    let Some(options) = tested() else { return };
+    let mut builder = FactorGraphBuilder::new();
+    // A factor with one variable whose message is 0/0, and priors that disagree.
+    builder.add_and(0, &[0], 0.0, 1.0).unwrap();
+    builder.add_prior(1, 1.0).unwrap();
+    builder.add_prior(1, 0.0).unwrap();
+    builder.add_and(2, &[0, 1], 0.9, 0.2).unwrap();
+    let graph = Arc::new(builder.build().unwrap());
+    for schedule in [Schedule::Parallel, Schedule::SequentialFixed] {
+        for damping in [0.0, 0.5] {
+            let mut pair = Pair::new(&graph, &schedule, options).unwrap();
+            let maxima = RunRequest {
+                inference: Inference::MaxProduct,
+                contradiction: Contradiction::Vote,
+                observe: true,
+                ..RunRequest::new(StopRule::Iterations(2))
+            };
+            let what = || format!("{}, damping {damping}", schedule.name());
+            within(pair.run(&maxima), what).unwrap().unwrap();
+            let sums = RunRequest::new(StopRule::Iterations(1));
+            let sums = RunRequest { start: Start::Warm, damping, ..sums };
+            assert!(within(pair.run(&sums), what).unwrap().is_err());
+            let again = RunRequest { start: Start::Warm, ..maxima };
+            within(pair.run(&again), what).unwrap().unwrap();
+        }
+    }
+}
+
 /// A variable is counted where one factor reads its messages, also if it is not this factor's that disagree.
 #[test]
 fn messages_of_others_disagree() {

@@ -177,6 +177,10 @@ impl Parts for CudaEngine {
         let program = self.programs.at(kind)?;
         let before = if request.start == Start::Fresh { 0 } else { self.iterations };
         program.start_at(before);
+        if request.start == Start::Warm && self.constants == Some(request.inference) {
+            // A run by another inference may have begun since, and ended before an iteration.
+            program.constants_are_sent(request.inference);
+        }
         program.begin(queue, request, buffer)?;
         self.owner = Owner::Program(kind);
         self.buffer = buffer;
