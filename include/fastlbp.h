@@ -1202,9 +1202,9 @@ fastlbp_status fastlbp_bp_set_damping(fastlbp_bp *bp,
  * than the threshold since, in log-odds (natural logarithm; of any two states). A change up to it is dropped.
  *
  * With a threshold t, every message of a run that has come to rest is within t of its update; with 0, runs give the
- * bits of runs without an active set. Which messages are computed depends on the schedule alone. On the CPU,
- * iterations run on one thread, and FASTLBP_REPORT_SPARED_MESSAGES tells how many were spared; devices compute all
- * messages in the same time as fewer, and drop the same changes. Not together with damping.
+ * bits of runs without an active set. What is stored depends on the schedule alone. A message that is not computed
+ * again would be what it is: so the CPU computes all of an iteration, on its threads, or fewer, whichever is faster,
+ * and FASTLBP_REPORT_SPARED_MESSAGES tells how many it left out; devices compute all. Not together with damping.
  *
  * @param threshold A number >= 0, or FASTLBP_ACTIVE_OFF, the default, to compute all messages in every iteration.
  * @return INVALID_ARGUMENT.
@@ -1562,7 +1562,8 @@ fastlbp_status fastlbp_bp_reset(fastlbp_bp *bp);
 #define FASTLBP_REPORT_STOP_REASON 3
 
 /**
- * Report, u64: number of messages that the active set spared on the CPU; 0 without one, and on devices.
+ * Report, u64: number of messages that a run with an active set left out on the CPU, which depends on what was faster; 0 without
+ * one, and on devices.
  */
 #define FASTLBP_REPORT_SPARED_MESSAGES 4
 

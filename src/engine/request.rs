@@ -115,9 +115,9 @@ pub struct RunRequest {
     ///
     /// With a threshold t, every message of a run that has come to rest is within t of its update. A
     /// threshold on probabilities would not do: it stops messages near 0 and 1 from ever getting
-    /// anywhere. Which messages are computed depends on the schedule alone. On the CPU, iterations run on one
-    /// thread; devices compute all messages in the same time as fewer, and drop the same changes. Not together
-    /// with damping or SEQMAX.
+    /// anywhere. What is stored depends on the schedule alone. A message that is not computed again would be what
+    /// it is, so the CPU computes all of an iteration, on its threads, or fewer, whichever is faster; devices
+    /// compute all. Not together with damping or SEQMAX.
     pub active_threshold: Option<f64>,
     /// Whether [`Progress`] has all of its measures after each iteration. Costs the time of measuring in each iteration,
     /// and on a device that of a launch; changes no bit of messages, results or report.
@@ -285,7 +285,7 @@ pub struct RunReport {
     pub contradictions: u64,
     /// Index of the lowest contradictory variable in the first iteration that had one.
     pub first_contradiction: Option<usize>,
-    /// Number of messages that an active set spared on the CPU; 0 without one and on devices (see
-    /// [`RunRequest::active_threshold`]).
+    /// Number of messages that a run with an active set left out on the CPU, which depends on what was faster; 0 without one
+    /// and on devices (see [`RunRequest::active_threshold`]).
     pub spared_messages: u64,
 }

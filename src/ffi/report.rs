@@ -18,7 +18,8 @@ pub const FASTLBP_REPORT_TOTAL_ITERATIONS: u32 = 1;
 pub const FASTLBP_REPORT_CONVERGED: u32 = 2;
 /// Report, u64: why the run ended, FASTLBP_STOP_CONVERGED and so on.
 pub const FASTLBP_REPORT_STOP_REASON: u32 = 3;
-/// Report, u64: number of messages that the active set spared on the CPU; 0 without one, and on devices.
+/// Report, u64: number of messages that a run with an active set left out on the CPU, which depends on what was faster; 0 without
+/// one, and on devices.
 pub const FASTLBP_REPORT_SPARED_MESSAGES: u32 = 4;
 /// Report, u64: number of contradictory places of the last run, also of one that failed by them: of the iteration
 /// with most of them under FASTLBP_CONTRADICTION_VOTE, else of the one that ended the run.

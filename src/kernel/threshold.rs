@@ -2,6 +2,7 @@
 
 use super::number::{Arithmetic, ExtendedFloat, Real};
 use super::packed::EncodedMessage;
+use std::hint::select_unpredictable;
 
 /// How far a message has to move to be stored.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +32,26 @@ impl Threshold {
             return old != new;
         }
         if EncodedMessage::all_near::<256>(&[old, new]) {
-            let growth = new.stored_f64() / old.stored_f64();
-            return growth.max(1.0) > growth.min(1.0) * self.factor;
+            return self.is_exceeded_by_near(old, new);
         }
         self.is_exceeded(std::iter::once(old), &[new])
+    }
+
+    /// What is stored of a message of one number: the new one if [`Self::is_exceeded_by_odds`], else the old one. (Mostly without a
+    /// branch, which would be hard to predict.)
+    #[inline(always)]
+    pub(crate) fn stored(&self, old: EncodedMessage, new: EncodedMessage) -> EncodedMessage {
+        if EncodedMessage::all_near::<256>(&[old, new]) {
+            return select_unpredictable(self.is_exceeded_by_near(old, new), new, old);
+        }
+        if self.is_exceeded_by_odds(old, new) { new } else { old }
+    }
+
+    /// [`Self::is_exceeded_by_odds`] for numbers within 2^-256..2^256.
+    #[inline(always)]
+    fn is_exceeded_by_near(&self, old: EncodedMessage, new: EncodedMessage) -> bool {
+        let growth = new.stored_f64() / old.stored_f64();
+        growth.max(1.0) > growth.min(1.0) * self.factor
     }
 
     /// Whether the log-odds of two states moved by more than the threshold.

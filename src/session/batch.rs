@@ -237,9 +237,8 @@ impl BeliefPropagation {
         let at_once = entries_at_once(entries, self.options().thread_limit(), edges);
         let (runner, workers) = (&mut self.runner, &mut self.workers);
         let schedule = shared_schedule(runner, &mut workers.schedule)?;
-        let on_one_thread = |schedule: &Schedule| match schedule {
-            Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. } => true,
-            _ => request.active_threshold.is_some(),
+        let on_one_thread = |schedule: &Schedule| {
+            matches!(schedule, Schedule::SequentialRandom { .. } | Schedule::MaximumResidual { .. })
         };
         let team = if on_one_thread(schedule) { 1 } else { runner.router_mut()?.threads() };
         // A device runs one entry faster than several at once.

@@ -1,302 +1,240 @@
-//! The active set: a message is computed again only if one that it reads has moved since.
+//! The active set of a run: which messages are computed, and which are stored.
 //!
-//! A computed message is stored only if it differs from the stored one by more than the threshold. So the
-//! inputs of a message that is skipped have not changed since it was last computed, and computing it again
-//! would give the same bits. Only what was 0/0, or read what was, is computed again without cause, so that each iteration counts it.
+//! A message is stored only if it has moved by more than the threshold. One that is not computed again, since nothing that it reads
+//! has been stored, would be what it is: so it does not matter which of these are computed, and all iterations may run as those of
+//! other runs do, on all threads. Synchronous iterations and batches of many factors leave nodes out anyway. Where batches have
+//! a factor each, or orders are random, one thread can find the messages to compute by [marks](super::marked), which is faster where
+//! these are few. That is tried now and then, and goes on for as long as it is.
 
-use super::batches::{Batches, Task, Tasks, by_factor};
-use super::factor::is_constant;
-use super::high_arity::HighArityFactors;
-use super::pending::Pending;
-use super::serial::Serial;
-use super::state::{Link, State};
-use super::store::{note_deterministic, store};
-use super::trees::{Cursors, HighDegreeVariables, Trees};
+use super::marked::Marked;
+use super::plan::Plan;
+use super::state::State;
 use super::tuning::Tuning;
 use super::workspace::Workspace;
 use crate::error::Result;
-use crate::kernel::{EncodedMessage, Threshold, small_horn_messages};
-use crate::memory::room;
-use crate::schedule::{Schedule, random_order};
+use crate::kernel::Threshold;
+use crate::memory::boxed;
+use crate::schedule::Schedule;
+use std::time::{Duration, Instant};
 
-/// The active set of a run.
+/// Estimated nanoseconds of a trial of marks for each edge, until there has been one: two iterations.
+const TRIAL: u64 = 60;
+/// The most times as long as a trial that iterations go without marks before the next one.
+const MOST_PATIENCE: f64 = 64.0;
+
+/// See the head of this file.
 pub(super) struct Active {
     threshold: Threshold,
-    order: Order,
-    trees: Trees,
-    cursors: Cursors,
-    pending: Pending,
-    /// Work list: the edges of a class whose messages are computed. It has room for all edges.
-    selected: Vec<u32>,
-    /// Whether factors with one variable send in the next iteration: in the first one, in which every message is computed, and
-    /// if one of their messages is 0/0.
-    sends_constants: bool,
-    /// Number of messages that were skipped.
+    marks: Marks,
+    next: Next,
+    /// How long an iteration by the plan takes.
+    by_plan: Option<Duration>,
+    /// How long the last trial of marks has taken, and iterations by the plan since.
+    trial: Duration,
+    since_trial: Duration,
+    /// So many times as long as the last trial, iterations go without marks: now, and at first.
+    patience: f64,
+    first_patience: f64,
+    /// Whether messages of factors with one variable are stored, or dropped, as they will be in the rest of the run.
+    pub(super) constants_settled: bool,
+    /// Number of messages that were left out.
     pub(super) spared: u64,
 }
 
-enum Order {
-    Classes(Batches),
-    Random { seed: u64, order: Vec<u32> },
+/// The means of iterations by marks.
+enum Marks {
+    /// The plan is always faster, or there is no memory.
+    None,
+    /// They are made for the first trial.
+    Unmade,
+    Made(Box<Marked>),
+}
+
+/// What the next iteration goes by.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    Plan,
+    /// By marks, which have all messages computed, since others have changed them.
+    AllMarked,
+    /// The same for a trial of marks, after that iteration.
+    Trial,
+    Marks,
 }
 
 impl Active {
-    /// An active set for a run that has not begun yet.
+    /// For a run that has not begun yet, by a schedule with this plan. Errors: no memory.
     pub(super) fn new(
-        state: &mut State, schedule: &Schedule, threshold: f64, tuning: &Tuning,
+        state: &mut State, plan: &Plan, threshold: f64, tuning: &Tuning,
     ) -> Result<Self> {
-        state.require_by_edge()?;
-        let edges = state.graph.edge_count();
-        let order = match *schedule {
-            Schedule::SequentialRandom { seed } => Order::Random { seed, order: room(edges)? },
-            _ => {
-                let preorder = schedule.preorder(&state.graph, 0)?;
-                let mut classes = Batches::of_classes(state, &preorder)?;
-                classes.prepare_serial(state, Tasks::OfFactors)?;
-                Order::Classes(classes)
+        let threshold = Threshold::new(threshold);
+        let patience = tuning.patience_without_marks;
+        let marks = match plan {
+            Plan::Batches(_) if patience.is_finite() => {
+                state.require_by_edge()?;
+                Marks::Unmade
             }
+            _ => Marks::None,
         };
-        let trees = Trees::new(state)?;
-        let cursors = Cursors::new(&trees)?;
+        let trial = Duration::from_nanos(TRIAL.saturating_mul(state.graph.edge_count() as u64));
         Ok(Self {
-            threshold: Threshold::new(threshold),
-            order,
-            trees,
-            cursors,
-            pending: Pending::new(state, tuning.marking_degree)?,
-            selected: room(edges)?,
-            sends_constants: true,
+            threshold,
+            next: if patience == 0.0 { Next::AllMarked } else { Next::Plan },
+            marks,
+            by_plan: None,
+            trial,
+            since_trial: Duration::ZERO,
+            patience,
+            first_patience: patience,
+            constants_settled: false,
             spared: 0,
         })
     }
 
-    /// Begins a run: every message will be computed once.
-    pub(super) fn begin(&mut self, state: &State) {
-        self.trees.rebuild_all(state);
-        self.cursors.reset();
+    /// The threshold, where changes are dropped.
+    pub(super) fn threshold(&self) -> Option<Threshold> {
+        self.threshold.factor().map(|_| self.threshold)
     }
 
-    /// Whether messages are those of a run without an active set.
-    pub(super) fn drops_nothing(&self) -> bool {
-        self.threshold.factor().is_none()
+    /// Whether the next iteration goes by marks.
+    pub(super) fn goes_by_marks(&self) -> bool {
+        !matches!(self.marks, Marks::None) && self.next != Next::Plan
     }
 
-    /// Runs one iteration. `iteration` is its number since the messages were uniform; `constants_sent` says whether those of
-    /// factors with one variable are stored, as they are computed.
-    pub(super) fn run(
-        &mut self, state: &State, iteration: u64, constants_sent: bool, workspace: &mut Workspace,
-    ) -> Result<()> {
-        let Self { threshold, order, trees, cursors, pending, selected, sends_constants, spared } =
-            self;
-        let high_degree_variables = HighDegreeVariables { trees, cursors: Some(cursors) };
-        // Trees of high-arity factors would have to learn of every message.
-        let high_arity = &mut HighArityFactors::default();
-        let serial = Serial { state, high_degree_variables, high_arity, constants_sent, workspace };
-        let send_constants = std::mem::replace(sends_constants, false);
-        let mut pass = Pass { serial, threshold, pending, selected, sends_constants, spared };
-        match order {
-            Order::Classes(classes) if send_constants || !state.is_plain_run() => {
-                for index in 0..classes.count() {
-                    pass.run_class(classes.batch(index));
-                }
-            }
-            Order::Classes(classes) => pass.run_tasks(classes),
-            Order::Random { seed, order } => {
-                random_order(state.graph.edge_count(), *seed, iteration, order)?;
-                for edge in &*order {
-                    pass.run_class(std::slice::from_ref(edge));
-                }
-            }
+    /// Somebody else has changed messages, or may have.
+    pub(super) fn messages_were_replaced(&mut self) {
+        if matches!(self.next, Next::Trial | Next::Marks) {
+            self.next = Next::AllMarked;
         }
-        Ok(())
+    }
+
+    /// So many iterations by the plan took so long.
+    pub(super) fn ran_by_plan(&mut self, iterations: u64, time: Duration) {
+        let each = time / u32::try_from(iterations).unwrap_or(u32::MAX).max(1);
+        // A slower one may have been interrupted.
+        let smoothed = |before: Duration| each.min((15 * before + each) / 16);
+        self.by_plan = Some(self.by_plan.map_or(each, smoothed));
+        self.since_trial += time;
+        if self.since_trial.as_secs_f64() >= self.trial.as_secs_f64() * self.patience {
+            self.next = Next::AllMarked;
+        }
+    }
+
+    /// Runs an iteration by marks, as [`Marked::run`]; `false`, with nothing done, where there is no memory to make them.
+    pub(super) fn run_by_marks(
+        &mut self, state: &State, (schedule, tuning): (&Schedule, &Tuning), iteration: u64,
+        constants_sent: bool, workspace: &mut Workspace,
+    ) -> Result<bool> {
+        let begun = Instant::now();
+        if let Marks::Unmade = self.marks {
+            let made = Marked::new(state, schedule, self.threshold, tuning).and_then(boxed);
+            self.marks = made.map_or(Marks::None, Marks::Made);
+        }
+        let Marks::Made(marks) = &mut self.marks else { return Ok(false) };
+        if self.next == Next::AllMarked {
+            marks.begin(state);
+        }
+        let constants_sent = constants_sent && state.threshold.is_none();
+        self.spared += marks.run(state, iteration, constants_sent, workspace)?;
+        self.ran_by_marks(begun.elapsed());
+        Ok(true)
+    }
+
+    fn ran_by_marks(&mut self, time: Duration) {
+        let is_slower = self.by_plan.is_some_and(|by_plan| time > by_plan);
+        self.next = match self.next {
+            Next::Plan | Next::AllMarked => {
+                self.trial = time;
+                Next::Trial
+            }
+            Next::Trial | Next::Marks if is_slower => {
+                if self.next == Next::Trial {
+                    self.trial += time;
+                    self.patience = (2.0 * self.patience).min(MOST_PATIENCE);
+                }
+                self.since_trial = Duration::ZERO;
+                Next::Plan
+            }
+            Next::Trial | Next::Marks => {
+                self.patience = self.first_patience;
+                Next::Marks
+            }
+        };
     }
 }
 
-/// An iteration.
-struct Pass<'a> {
-    serial: Serial<'a>,
-    threshold: &'a Threshold,
-    pending: &'a mut Pending,
-    selected: &'a mut Vec<u32>,
-    sends_constants: &'a mut bool,
-    spared: &'a mut u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Pass<'_> {
-    /// Runs all classes where factors with one variable do not send: they have no task, and their messages stay.
-    fn run_tasks(&mut self, classes: &Batches) {
-        let tasks = classes.tasks();
-        *self.spared += (classes.count() - tasks.len()) as u64;
-        for task in tasks {
-            match task.arity {
-                2 => self.run_task::<2>(task),
-                3 => self.run_task::<3>(task),
-                4 => self.run_task::<4>(task),
-                5 => self.run_task::<5>(task),
-                6 => self.run_task::<6>(task),
-                7 => self.run_task::<7>(task),
-                8 => self.run_task::<8>(task),
-                _ => self.run_class(classes.batch(task.first as usize)),
-            }
+    const MS: Duration = Duration::from_millis(1);
+
+    /// An active set whose marks cost nothing to make, after an iteration by the plan.
+    fn active() -> Active {
+        Active {
+            threshold: Threshold::new(0.0),
+            marks: Marks::Unmade,
+            next: Next::Plan,
+            by_plan: None,
+            trial: 2 * MS,
+            since_trial: Duration::ZERO,
+            patience: 4.0,
+            first_patience: 4.0,
+            constants_settled: false,
+            spared: 0,
         }
     }
 
-    /// Runs the class of a binary conjunction of `N` variables all of whose edges are in it.
-    #[inline(always)]
-    fn run_task<const N: usize>(&mut self, task: &Task) {
-        let state = self.serial.state;
-        let first = task.first as usize;
-        let marks = self.pending.take_few::<N>(state, first);
-        let count = marks.count();
-        *self.spared += (N - count) as u64;
-        if count > 0
-            && let Some(links) = state.links[first..].first_chunk::<N>()
-        {
-            let before = Before::of(self.serial.workspace);
-            // See `Serial::run_small_factor`.
-            let unneeded = if count == 1 { marks.first() } else { N };
-            let inputs = self.serial.inputs(first, links, unneeded);
-            let c = state.coefficients(task.coefficients as usize);
-            let outputs = small_horn_messages(&inputs, task.head as usize, c);
-            for (position, &output) in outputs.iter().enumerate() {
-                if marks.has(position) {
-                    self.publish_odds(first + position, links[position], output);
-                }
-            }
-            if before.has_found(self.serial.workspace) {
-                let sent = (0..N).filter(|&position| marks.has(position));
-                sent.for_each(|position| self.pending.keep(first + position));
-            }
+    /// Runs iterations by the plan until the next one goes by marks, and returns their number.
+    fn until_trial(active: &mut Active) -> u64 {
+        let mut count = 0;
+        while !active.goes_by_marks() {
+            active.ran_by_plan(1, MS);
+            count += 1;
         }
-        self.pending.next_class();
+        count
     }
 
-    /// Stores a computed message of a binary variable if it has moved.
-    #[inline(always)]
-    fn publish_odds(&mut self, edge: usize, link: Link, output: EncodedMessage) {
-        let state = self.serial.state;
-        let slot = link.slot as usize;
-        let mut odds = output;
-        if odds.may_be_deterministic() {
-            odds = self.serial.checked(odds, edge);
-        }
-        if self.threshold.is_exceeded_by_odds(state.to_variable.get(slot), odds) {
-            if odds.may_be_deterministic() {
-                note_deterministic(state, edge, slot, odds);
-            }
-            state.to_variable.set(slot, odds);
-            if link.high_degree {
-                self.serial.high_degree_variables.changed(state, edge);
-            }
-            self.pending.changed(state, edge, link);
+    #[test]
+    fn marks_that_are_slower_are_tried_less_and_less_often() {
+        let mut active = active();
+        assert_eq!(until_trial(&mut active), 8);
+        for expected in [40, 80, 160, 320, 320] {
+            active.ran_by_marks(3 * MS);
+            active.ran_by_marks(2 * MS);
+            assert!(!active.goes_by_marks());
+            assert_eq!(until_trial(&mut active), expected);
         }
     }
 
-    /// Runs a class: computes all its active messages before it stores any.
-    fn run_class(&mut self, class: &[u32]) {
-        let Self { serial, threshold, pending, selected, sends_constants, spared } = self;
-        let state = serial.state;
-        let factors = state.graph.edge_factors();
-        selected.clear();
-        if factors[class[0] as usize] == factors[class[class.len() - 1] as usize] {
-            // A factor's messages do not read each other, so each may be stored at once.
-            pending.take(state, class, selected);
-            if !selected.is_empty() {
-                let before = Before::of(serial.workspace);
-                serial.run_factor(selected, |serial, edge, message| {
-                    publish(serial, threshold, pending, edge, message);
-                });
-                if before.has_found(serial.workspace) {
-                    keep(state, threshold, pending, selected, sends_constants);
-                }
-            }
-        } else {
-            for group in by_factor(state, class) {
-                let first = selected.len();
-                pending.take(state, group, selected);
-                let selected = &selected[first..];
-                if !selected.is_empty() {
-                    let before = Before::of(serial.workspace);
-                    serial.run_factor(selected, |_, edge, message| state.hold(edge, message));
-                    if before.has_found(serial.workspace) {
-                        keep(state, threshold, pending, selected, sends_constants);
-                    }
-                }
-            }
-            let mut message = std::mem::take(&mut serial.workspace.message);
-            for &edge in selected.iter() {
-                if serial.constants_sent && is_constant(state, factors[edge as usize] as usize) {
-                    continue;
-                }
-                if state.take_held(edge as usize, &mut message).is_err() {
-                    serial.workspace.lacks_memory = true;
-                    break;
-                }
-                publish(serial, threshold, pending, edge as usize, &message);
-            }
-            serial.workspace.message = message;
+    #[test]
+    fn marks_that_are_faster_go_on_until_they_are_not() {
+        let mut active = active();
+        until_trial(&mut active);
+        active.ran_by_marks(3 * MS);
+        for _ in 0..100 {
+            active.ran_by_marks(MS / 2);
+            assert!(active.goes_by_marks());
         }
-        **spared += (class.len() - selected.len()) as u64;
-        pending.next_class();
-    }
-}
-
-/// What was known of contradictions before the messages of a factor are computed.
-struct Before {
-    count: u64,
-    met: Option<usize>,
-}
-
-impl Before {
-    #[inline(always)]
-    fn of(workspace: &mut Workspace) -> Self {
-        Self { count: workspace.contradictions.count, met: workspace.met.take() }
+        active.ran_by_marks(2 * MS);
+        assert!(!active.goes_by_marks());
+        // The trial was worth while, and took three and a half.
+        assert_eq!(until_trial(&mut active), 12);
     }
 
-    /// Whether some of them are 0/0, or read a message that is.
-    #[inline(always)]
-    fn has_found(self, workspace: &mut Workspace) -> bool {
-        let found = workspace.contradictions.count != self.count || workspace.met.is_some();
-        if let Some(variable) = self.met {
-            Workspace::meet(&mut workspace.met, variable);
-        }
-        found
+    #[test]
+    fn iterations_at_once_count_as_so_many() {
+        let mut active = active();
+        active.ran_by_plan(7, 7 * MS);
+        assert!(!active.goes_by_marks());
+        assert_eq!(active.by_plan, Some(MS));
+        active.ran_by_plan(2, 2 * MS);
+        assert!(active.goes_by_marks());
     }
-}
 
-/// Has these messages of a factor computed again, so that what is 0/0 is counted in each iteration. Where nothing is dropped, factors with
-/// one variable are counted once, as without an active set.
-#[cold]
-fn keep(
-    state: &State, threshold: &Threshold, pending: &mut Pending, edges: &[u32],
-    sends_constants: &mut bool,
-) {
-    let is_constant = is_constant(state, state.graph.edge_factors()[edges[0] as usize] as usize);
-    if !is_constant || threshold.factor().is_some() {
-        edges.iter().for_each(|&edge| pending.keep(edge as usize));
-        *sends_constants |= is_constant;
+    #[test]
+    fn without_marks_all_iterations_go_by_the_plan() {
+        let mut active = Active { marks: Marks::None, ..active() };
+        (0..100).for_each(|_| active.ran_by_plan(1, MS));
+        assert!(!active.goes_by_marks());
     }
-}
-
-/// Stores a computed message if it has moved.
-#[inline(always)]
-fn publish(
-    serial: &mut Serial<'_>, threshold: &Threshold, pending: &mut Pending, edge: usize,
-    message: &[EncodedMessage],
-) {
-    let state = serial.state;
-    let link = state.links[edge];
-    let values = state.slot_values(link.slot as usize);
-    let moved = match *message {
-        [new] => threshold.is_exceeded_by_odds(state.to_variable.get(values.start), new),
-        _ => threshold.is_exceeded(state.to_variable.slice(values), message),
-    };
-    if !moved {
-        return;
-    }
-    store(state, edge, link, message, serial.workspace);
-    if link.high_degree {
-        serial.high_degree_variables.changed(state, edge);
-    }
-    pending.changed(state, edge, link);
 }

@@ -21,10 +21,10 @@ use std::sync::Arc;
 pub(crate) struct CpuEngine {
     pub(super) state: State,
     pub(super) team: Team,
-    tuning: Tuning,
+    pub(super) tuning: Tuning,
     pub(super) synchronous: Synchronous,
     pub(super) plan: Plan,
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// The factors as tables; made when beliefs of factors are first measured.
     factor_tables: Option<Arc<FactorTables>>,
     /// The active set of the run in progress, if it has one.
@@ -149,7 +149,7 @@ impl CpuEngine {
         }
         self.active = match request.active_threshold {
             Some(threshold) => {
-                Some(Active::new(&mut self.state, &self.schedule, threshold, &self.tuning)?)
+                Some(Active::new(&mut self.state, &self.plan, threshold, &self.tuning)?)
             }
             None => None,
         };
@@ -160,19 +160,25 @@ impl CpuEngine {
         let is_residual = matches!(self.plan, Plan::Residual(_));
         self.state.keep_newest(damping > 0.0 || is_residual)?;
         (self.state.inference, self.state.damping) = (inference, damping);
+        self.state.threshold = self.active.as_ref().and_then(Active::threshold);
+        self.state.counts_computed = self.active.is_some();
+        self.team.collect(|w| w.computed = 0);
         Ok(())
     }
 
-    /// Whether the messages of factors with one variable are stored, as the current inference computes them.
+    /// Whether the messages of factors with one variable are stored, as the current inference computes them, or dropped as they will
+    /// be in the rest of the run.
     pub(super) fn constants_sent(&self) -> bool {
-        self.constants == Some(self.state.inference)
+        match &self.active {
+            Some(active) if active.threshold().is_some() => active.constants_settled,
+            _ => self.constants == Some(self.state.inference),
+        }
     }
 
     /// Whether the iterations of a run with the current settings leave out nodes all of whose inputs are as they were.
     pub(super) fn leaves_out_nodes(&self) -> bool {
         // (Damped messages depend on those before; other plans change messages by themselves.)
         matches!(self.plan, Plan::Synchronous)
-            && self.active.is_none()
             && self.state.damping == 0.0
             && self.synchronous.may_skip
     }
@@ -195,9 +201,7 @@ impl CpuEngine {
             plan.cursors.reset();
         }
         if let Some(active) = &mut self.active {
-            active.begin(&self.state);
-            // An active set has its own trees; the trees of the plan do not follow the messages meanwhile.
-            self.trees_stale = true;
+            active.messages_were_replaced();
         }
     }
 

@@ -198,3 +198,24 @@ pub(super) fn wanted_messages(
 pub(super) fn is_constant(state: &State, factor: usize) -> bool {
     state.graph.arity(factor) == 1
 }
+
+/// Whether no message of a factor with one variable is 0/0. O(factors). Errors: no memory.
+#[cold]
+pub(super) fn constants_are_consistent(
+    state: &State, workspace: &mut Workspace,
+) -> Result<bool, NoMemory> {
+    for factor in 0..state.graph.factor_count() {
+        if !is_constant(state, factor) {
+            continue;
+        }
+        let length = state.edge_values(state.graph.factor_edges(factor).start).len();
+        workspace.inputs.clear();
+        fit(&mut workspace.inputs, length)?;
+        workspace.inputs.resize(length, EncodedMessage::ONE);
+        one_message(state, factor, 0, workspace)?;
+        if workspace.outputs[0] == EncodedMessage::CONTRADICTION {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -13,7 +13,9 @@ use crate::kernel::four::{
     ALL, FOUR, Four, FourCoefficients, FourProducts, four_head_first_messages, four_probabilities,
     is_available,
 };
-use crate::kernel::{BLOCK, EncodedMessage, HornCoefficients, Product, head_first_position};
+use crate::kernel::{
+    BLOCK, EncodedMessage, HornCoefficients, Product, Threshold, head_first_position,
+};
 use crate::memory::NoMemory;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -83,33 +85,46 @@ impl<'a> FourAtOnce<'a> {
     }
 
     /// Computes and stores all messages of stale factors, which are conjunctions of `arity` = 2 to 8 variables with the head at
-    /// one position and coefficients that may be near. Calls `one` for those whose messages it leaves out.
+    /// one position and coefficients that may be near. Calls `one` for those whose messages it leaves out. Returns the number of
+    /// stale ones.
     pub(super) fn update_factors(
         &self, arity: usize, head: usize, factors: &[u32], one: &mut dyn FnMut(usize),
-    ) {
+    ) -> usize {
+        match self.state.threshold {
+            None => self.update_any_factors::<false>(arity, head, factors, one),
+            Some(_) => self.update_any_factors::<true>(arity, head, factors, one),
+        }
+    }
+
+    /// [`Self::update_factors`] of a run that `DROPS` small changes, or not.
+    fn update_any_factors<const DROPS: bool>(
+        &self, arity: usize, head: usize, factors: &[u32], one: &mut dyn FnMut(usize),
+    ) -> usize {
         // SAFETY: there is AVX2, as `new` has seen.
         unsafe {
             match arity {
-                2 => self.update_factors_of::<2>(head, factors, one),
-                3 => self.update_factors_of::<3>(head, factors, one),
-                4 => self.update_factors_of::<4>(head, factors, one),
-                5 => self.update_factors_of::<5>(head, factors, one),
-                6 => self.update_factors_of::<6>(head, factors, one),
-                7 => self.update_factors_of::<7>(head, factors, one),
-                8 => self.update_factors_of::<8>(head, factors, one),
-                _ => stale(self.to_factors.stale, factors).for_each(one),
+                2 => self.update_factors_of::<2, DROPS>(head, factors, one),
+                3 => self.update_factors_of::<3, DROPS>(head, factors, one),
+                4 => self.update_factors_of::<4, DROPS>(head, factors, one),
+                5 => self.update_factors_of::<5, DROPS>(head, factors, one),
+                6 => self.update_factors_of::<6, DROPS>(head, factors, one),
+                7 => self.update_factors_of::<7, DROPS>(head, factors, one),
+                8 => self.update_factors_of::<8, DROPS>(head, factors, one),
+                _ => stale(self.to_factors.stale, factors).map(one).count(),
             }
         }
     }
 
     #[target_feature(enable = "avx2")]
-    fn update_factors_of<const N: usize>(
+    fn update_factors_of<const N: usize, const DROPS: bool>(
         &self, head: usize, factors: &[u32], one: &mut dyn FnMut(usize),
-    ) {
+    ) -> usize {
         let mut stale = Collected::new();
         let mut coefficients = Coefficients::none();
+        let mut count = 0;
         for factors in factors.chunks(BATCH) {
             stale.collect(factors, |factor| self.to_factors.stale.is_marked(factor as usize));
+            count += stale.count;
             let (fours, others) = stale.in_fours();
             for (at, &four) in fours.iter().enumerate() {
                 if self.prefetches
@@ -117,12 +132,17 @@ impl<'a> FourAtOnce<'a> {
                 {
                     self.prefetch_slots::<N>(*ahead);
                 }
-                let right =
-                    self.update_four_factors::<N, false>(four, head, &mut coefficients, [0; FOUR]);
+                let right = self.update_four_factors::<N, false, DROPS>(
+                    four,
+                    head,
+                    &mut coefficients,
+                    [u32::MAX; FOUR],
+                );
                 left_out(four, right, one);
             }
             others.iter().for_each(|&factor| one(factor as usize));
         }
+        count
     }
 
     /// Prefetches the messages of factors to their variables.
@@ -140,7 +160,7 @@ impl<'a> FourAtOnce<'a> {
     /// messages were stored, as a bit for each.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn update_four_factors<const N: usize, const PARTIAL: bool>(
+    fn update_four_factors<const N: usize, const PARTIAL: bool, const DROPS: bool>(
         &self, factors: [u32; FOUR], head: usize, coefficients: &mut Coefficients<N>,
         positions: [u32; FOUR],
     ) -> u32 {
@@ -167,15 +187,47 @@ impl<'a> FourAtOnce<'a> {
         for number in 0..N {
             messages[head_first_position(number, head)] = outputs[number];
         }
-        if PARTIAL {
+        if let (true, Some(threshold)) = (DROPS, self.state.threshold) {
+            self.store_moved::<N, PARTIAL>(threshold, &messages, first, right, positions);
+        } else if PARTIAL {
             self.store_partly(&messages, first, right, positions);
-            return right;
+        } else {
+            for lane in (0..FOUR).filter(|lane| right >> lane & 1 == 1) {
+                let message = |position: usize| messages[position].stored()[lane];
+                self.to_variables.store::<N>(first[lane], message);
+            }
         }
-        for lane in (0..FOUR).filter(|lane| right >> lane & 1 == 1) {
-            self.to_variables.store::<N>(first[lane], |position| messages[position].stored()[lane]);
-            self.to_factors.stale.unmark(factors[lane] as usize);
+        if !PARTIAL {
+            for lane in (0..FOUR).filter(|lane| right >> lane & 1 == 1) {
+                self.to_factors.stale.unmark(factors[lane] as usize);
+            }
         }
         right
+    }
+
+    /// Stores those messages of four factors at `positions` that have moved; notes new deterministic ones if `NOTES`.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn store_moved<const N: usize, const NOTES: bool>(
+        &self, threshold: Threshold, messages: &[Four; N], first: [usize; FOUR], right: u32,
+        positions: [u32; FOUR],
+    ) {
+        let Destination { messages: stored, stale, .. } = self.to_variables;
+        for lane in (0..FOUR).filter(|lane| right >> lane & 1 == 1) {
+            for (position, target) in self.to_variables.targets(first[lane], N).iter().enumerate() {
+                if NOTES && positions[lane] >> position & 1 == 0 {
+                    continue;
+                }
+                let (message, slot) = (messages[position].stored()[lane], target.place as usize);
+                let message = threshold.stored(stored.get(slot), message);
+                if stored.replace(slot, message) {
+                    stale.mark(target.node as usize);
+                    if NOTES && message.is_deterministic() {
+                        self.state.newly_certain.set(target.node as usize);
+                    }
+                }
+            }
+        }
     }
 
     /// Stores messages of four factors at `positions`.
@@ -212,26 +264,37 @@ impl<'a> FourAtOnce<'a> {
     /// Computes and stores some messages of factors as those of [`Self::update_factors`], stale or not: of `parts`, those with
     /// these numbers. Notes new deterministic messages. Calls `one` for the parts whose messages it leaves out.
     pub(super) fn update_parts(
+        &self, shape: (usize, usize), parts: &[FactorPart], numbers: &[u32],
+        one: &mut dyn FnMut(usize),
+    ) {
+        match self.state.threshold {
+            None => self.update_any_parts::<false>(shape, parts, numbers, one),
+            Some(_) => self.update_any_parts::<true>(shape, parts, numbers, one),
+        }
+    }
+
+    /// [`Self::update_parts`] of a run that `DROPS` small changes, or not.
+    fn update_any_parts<const DROPS: bool>(
         &self, (arity, head): (usize, usize), parts: &[FactorPart], numbers: &[u32],
         one: &mut dyn FnMut(usize),
     ) {
         // SAFETY: there is AVX2, as `new` has seen.
         unsafe {
             match arity {
-                2 => self.update_parts_of::<2>(head, parts, numbers, one),
-                3 => self.update_parts_of::<3>(head, parts, numbers, one),
-                4 => self.update_parts_of::<4>(head, parts, numbers, one),
-                5 => self.update_parts_of::<5>(head, parts, numbers, one),
-                6 => self.update_parts_of::<6>(head, parts, numbers, one),
-                7 => self.update_parts_of::<7>(head, parts, numbers, one),
-                8 => self.update_parts_of::<8>(head, parts, numbers, one),
+                2 => self.update_parts_of::<2, DROPS>(head, parts, numbers, one),
+                3 => self.update_parts_of::<3, DROPS>(head, parts, numbers, one),
+                4 => self.update_parts_of::<4, DROPS>(head, parts, numbers, one),
+                5 => self.update_parts_of::<5, DROPS>(head, parts, numbers, one),
+                6 => self.update_parts_of::<6, DROPS>(head, parts, numbers, one),
+                7 => self.update_parts_of::<7, DROPS>(head, parts, numbers, one),
+                8 => self.update_parts_of::<8, DROPS>(head, parts, numbers, one),
                 _ => numbers.iter().for_each(|&number| one(number as usize)),
             }
         }
     }
 
     #[target_feature(enable = "avx2")]
-    fn update_parts_of<const N: usize>(
+    fn update_parts_of<const N: usize, const DROPS: bool>(
         &self, head: usize, parts: &[FactorPart], numbers: &[u32], one: &mut dyn FnMut(usize),
     ) {
         let (fours, others) = numbers.as_chunks::<FOUR>();
@@ -243,8 +306,12 @@ impl<'a> FourAtOnce<'a> {
                 let part = &parts[four[lane] as usize];
                 (factors[lane], positions[lane]) = (part.factor, part.positions);
             }
-            let right =
-                self.update_four_factors::<N, true>(factors, head, &mut coefficients, positions);
+            let right = self.update_four_factors::<N, true, DROPS>(
+                factors,
+                head,
+                &mut coefficients,
+                positions,
+            );
             left_out(four, right, one);
         }
         others.iter().for_each(|&number| one(number as usize));

@@ -24,7 +24,9 @@ impl<'a> FourAtOnce<'a> {
         None
     }
 
-    pub(super) fn update_factors(&self, _: usize, _: usize, _: &[u32], _: &mut dyn FnMut(usize)) {
+    pub(super) fn update_factors(
+        &self, _: usize, _: usize, _: &[u32], _: &mut dyn FnMut(usize),
+    ) -> usize {
         match self.0 {}
     }
 

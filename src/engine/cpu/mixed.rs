@@ -381,7 +381,7 @@ impl Run<'_> {
         // (Lists by themselves: where they are has not to be read again after each write.)
         let (versions, computed, parts) = (&versions[..], &computed[..], &parts[..]);
         let stale_factors = self.synchronous.stale_factors.view();
-        let mut stale = [0; GATHERED];
+        let (mut stale, mut messages) = ([0; GATHERED], 0);
         for numbers in numbers.chunks(GATHERED) {
             let mut count = 0;
             for &number in numbers {
@@ -396,6 +396,10 @@ impl Run<'_> {
                 stale[count] = number;
                 count += usize::from(before != version);
             }
+            if self.state.counts_computed {
+                let parts = stale[..count].iter().map(|&number| parts[number as usize]);
+                messages += parts.map(|part| self.batches.edges_of(part).len() as u64).sum::<u64>();
+            }
             match (self.four, few(shape)) {
                 (Some(four), Some((arity, head))) if arity > 1 => {
                     four.update_parts((arity, head), parts, &stale[..count], &mut one);
@@ -403,6 +407,7 @@ impl Run<'_> {
                 _ => stale[..count].iter().for_each(|&number| one(number as usize)),
             }
         }
+        workspace.computed += messages;
     }
 
     /// Updates the messages of one part.
@@ -468,6 +473,9 @@ impl Run<'_> {
     fn store(&self, edge: usize, odds: EncodedMessage) {
         let target = self.synchronous.targets.to_variable.list()[edge];
         let slot = target.place as usize;
+        if self.state.drops(slot, odds) {
+            return;
+        }
         if odds.may_be_deterministic() {
             note_deterministic(self.state, edge, slot, odds);
         }

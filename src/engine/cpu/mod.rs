@@ -1,7 +1,7 @@
 //! Belief propagation on the processor.
 //!
 //! `engine` has what an engine holds between runs and `state` the messages; `plan` turns a schedule into
-//! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `mixed`, `residual` and `active` do it, with
+//! what one iteration does, `synchronous`, `serial`, `lanes`, `parallel`, `mixed`, `residual` and `marked` do it, with
 //! `variable` and `factor` for the messages of one node, and `four` for those of four nodes at once; `run` is the loop over
 //! iterations, and `measure`, `witness` and `single_inputs` tell it how far beliefs moved.
 
@@ -19,6 +19,7 @@ mod inputs;
 mod lane_layout;
 mod lanes;
 mod layout;
+mod marked;
 mod marks;
 mod measure;
 mod mixed;

@@ -96,6 +96,11 @@ impl Pending {
         Ok(Self { marked: filled(graph.edge_count() + WORD, 1)?, neighbours, high_degree })
     }
 
+    /// Marks all messages.
+    pub(super) fn mark_all(&mut self) {
+        self.marked.fill(1);
+    }
+
     /// Moves those of a factor's edges whose messages have to be computed again to `wanted`, which has room for them:
     /// they count as computed at this moment.
     pub(super) fn take(&mut self, state: &State, edges: &[u32], wanted: &mut Vec<u32>) {

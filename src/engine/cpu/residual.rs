@@ -90,20 +90,18 @@ impl Inputs {
             self.is_current[edge] = true;
             return Ok(());
         }
-        let met = workspace.met.take();
+        let before = workspace.set_contradictions_aside();
         let mut message = std::mem::take(&mut workspace.message);
         message.clear();
         let made = fit(&mut message, values.len()).and_then(|()| {
             message_to_factor(state, high_degree_variables, edge, workspace, &mut message)
         });
+        let is_contradictory = workspace.has_found_more_than(before);
         if made.is_ok() {
             self.values[values].copy_from_slice(&message);
-            self.is_current[edge] = workspace.met.is_none();
+            self.is_current[edge] = !is_contradictory;
         }
         workspace.message = message;
-        if let Some(variable) = met {
-            Workspace::meet(&mut workspace.met, variable);
-        }
         made
     }
 }

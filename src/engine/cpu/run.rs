@@ -2,6 +2,7 @@
 
 use super::active::Active;
 use super::engine::CpuEngine;
+use super::factor::constants_are_consistent;
 use super::marks::Marks;
 use super::measure::{History, Measure, Tracker};
 use super::overlap::Overlap;
@@ -44,6 +45,7 @@ pub(super) fn run(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     let result = run_iterations(engine, run);
     engine.team.dismiss();
     engine.active = None;
+    (engine.state.threshold, engine.state.counts_computed) = (None, false);
     if engine.has_begun && result.as_ref().is_err_and(|e| !matches!(e, Error::Contradiction { .. }))
     {
         engine.reset();
@@ -123,6 +125,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         factor_contradictions: Contradictions::default(),
         variable_contradictions: Contradictions::default(),
         contradictory,
+        follows_marks: false,
         iterations: 0,
         measured: None,
         moved: 0,
@@ -272,6 +275,8 @@ struct Loop<'a> {
     variable_contradictions: Contradictions,
     /// The contradictory variables themselves, where iterations run in batches.
     contradictory: Marks,
+    /// Whether the last iteration went by the marks of an active set.
+    follows_marks: bool,
     iterations: u64,
     /// The iteration after which beliefs of variables were last measured, and how many of these moved in it.
     measured: Option<u64>,
@@ -328,16 +333,18 @@ impl Loop<'_> {
 
     /// Whether the iterations of the run are those of lanes.
     fn has_lanes(&self) -> bool {
-        let CpuEngine { plan, active, .. } = &*self.engine;
-        active.is_none()
-            && matches!(plan, Plan::Batches(plan) if matches!(plan.order, Order::Lanes(_)))
+        let CpuEngine { plan, .. } = &*self.engine;
+        matches!(plan, Plan::Batches(plan) if matches!(plan.order, Order::Lanes(_)))
     }
 
     /// Runs several iterations at once, if that is possible now, and returns their number. The last one of the run and the
     /// first one since the messages were uniform are made alone, and iterations in which contradictions come or go.
     fn run_at_once(&mut self, overlap: &mut Overlap, max_iterations: u64) -> Result<Option<u64>> {
         let constants_sent = self.engine.constants_sent();
-        let CpuEngine { state, team, plan, iterations, .. } = &mut *self.engine;
+        let CpuEngine { state, team, plan, iterations, active, .. } = &mut *self.engine;
+        if active.as_ref().is_some_and(Active::goes_by_marks) {
+            return Ok(None);
+        }
         if !self.scanned || !(constants_sent || state.damping > 0.0) {
             return Ok(None);
         }
@@ -355,6 +362,9 @@ impl Loop<'_> {
         lanes.run(state, trees, cursors, team, constants_sent, count);
         let time = started.elapsed();
         *iterations += count;
+        if let Some(active) = active {
+            active.ran_by_plan(count, time);
+        }
         let mut quiet = state.newly_certain.is_untouched();
         team.collect(|w| quiet &= w.contradictions.count == 0 && w.met.is_none());
         self.iterations += count;
@@ -403,12 +413,42 @@ impl Loop<'_> {
     }
 
     fn iteration(&mut self) -> Result<()> {
+        let mut counts = false;
+        if !self.iterate_by_marks()? {
+            let begun = Instant::now();
+            counts = self.iterate_by_plan()?;
+            if let Some(active) = &mut self.engine.active {
+                active.ran_by_plan(1, begun.elapsed());
+            }
+        }
+        self.check_memory()?;
+        self.inputs_sent = false;
+        self.note_active(counts)?;
+        // Damped messages of factors with one variable change in every iteration; an active set may drop small changes;
+        // SEQMAX may not have updated them yet.
+        let are_sent = self.engine.state.damping == 0.0
+            && self.engine.state.threshold.is_none()
+            && !matches!(self.engine.plan, Plan::Residual(_));
+        self.engine.constants = are_sent.then_some(self.engine.state.inference);
+        self.engine.iterations += 1;
+        self.iterations += 1;
+        let in_batches = !matches!(self.engine.plan, Plan::Synchronous);
+        if in_batches && !self.scanned {
+            self.scan()?;
+        }
+        if in_batches || self.factor_contradictions.count > 0 {
+            self.judge()?;
+        }
+        Ok(())
+    }
+
+    /// Runs an iteration as the plan has it, and returns whether the messages that it computes are counted.
+    fn iterate_by_plan(&mut self) -> Result<bool> {
+        let mut counts = false;
         let constants_sent = self.engine.constants_sent();
-        let CpuEngine { state, team, synchronous, plan, active, iterations, trees_stale, .. } =
-            self.engine;
+        let CpuEngine { state, team, synchronous, plan, iterations, trees_stale, .. } = self.engine;
         let iteration = *iterations;
         match plan {
-            _ if active.is_some() => self.active_iteration()?,
             Plan::Residual(residual) => {
                 team.run_alone(|workspace| residual.run(state, iteration == 0, workspace));
                 self.note_batches();
@@ -435,6 +475,7 @@ impl Loop<'_> {
                 team.collect(|w| found.merge(std::mem::take(&mut w.contradictions)));
                 self.factor_contradictions = found;
                 self.scanned = false;
+                counts = true;
                 let time = sent_in + begun.elapsed();
                 synchronous.pace.ran(is_alone, time);
             }
@@ -444,6 +485,7 @@ impl Loop<'_> {
                 let has_mixed = mixed.is_some();
                 let by_batches = constants_sent && state.is_plain_run();
                 if let (Some(mixed), Some(batches), true) = (mixed, order.batches(), by_batches) {
+                    counts = true;
                     let is_first = !std::mem::replace(follows_messages, true);
                     if is_first && mixed.needs_trees() {
                         trees.rebuild_all(state);
@@ -491,46 +533,45 @@ impl Loop<'_> {
                 self.note_batches();
             }
         }
-        self.check_memory()?;
-        self.inputs_sent = false;
-        // Damped messages of factors with one variable change in every iteration; an active set may drop small changes;
-        // SEQMAX may not have updated them yet.
-        let are_sent = self.engine.state.damping == 0.0
-            && self.engine.active.as_ref().is_none_or(Active::drops_nothing)
-            && !matches!(self.engine.plan, Plan::Residual(_));
-        self.engine.constants = are_sent.then_some(self.engine.state.inference);
-        self.engine.iterations += 1;
-        self.iterations += 1;
-        let in_batches = !matches!(self.engine.plan, Plan::Synchronous);
-        if in_batches && !self.scanned {
-            self.scan()?;
-        }
-        if in_batches || self.factor_contradictions.count > 0 {
-            self.judge()?;
-        }
-        Ok(())
+        Ok(counts)
     }
 
-    /// An iteration with an active set.
-    fn active_iteration(&mut self) -> Result<()> {
-        let is_synchronous = matches!(self.engine.plan, Plan::Synchronous);
-        if is_synchronous {
-            // What the iteration reads is judged before it, as without an active set.
-            if !self.scanned {
-                self.scan()?;
-            }
-            self.judge()?;
-        }
+    /// Runs an iteration by the marks of an active set, if that may be faster, and returns whether it has.
+    fn iterate_by_marks(&mut self) -> Result<bool> {
         let constants_sent = self.engine.constants_sent();
-        let CpuEngine { state, team, active, iterations, .. } = &mut *self.engine;
-        let Some(active) = active else { return Ok(()) };
-        let constants_sent = constants_sent && active.drops_nothing();
-        team.run_alone(|workspace| active.run(state, *iterations, constants_sent, workspace))?;
-        if is_synchronous {
-            team.collect(|w| w.met = None);
-            self.scanned = false;
+        let CpuEngine { state, team, active, iterations, trees_stale, schedule, tuning, .. } =
+            &mut *self.engine;
+        if let Some(active) = active
+            && active.goes_by_marks()
+            && team.run_alone(|workspace| {
+                let by = (&*schedule, &*tuning);
+                active.run_by_marks(state, by, *iterations, constants_sent, workspace)
+            })?
+        {
+            // Marks have their own trees; those of the plan do not follow the messages meanwhile.
+            (self.follows_marks, *trees_stale) = (true, true);
+            self.note_batches();
+            return Ok(true);
         }
-        self.note_batches();
+        if std::mem::take(&mut self.follows_marks) {
+            self.engine.begin();
+        }
+        Ok(false)
+    }
+
+    /// After an iteration with an active set; `counts` says whether it has counted the messages that it has computed.
+    fn note_active(&mut self, counts: bool) -> Result<()> {
+        let CpuEngine { state, team, active, .. } = &mut *self.engine;
+        let Some(active) = active else { return Ok(()) };
+        let mut computed = 0;
+        team.collect(|w| computed += std::mem::take(&mut w.computed));
+        if counts {
+            active.spared += (state.graph.edge_count() as u64).saturating_sub(computed);
+        }
+        if !active.constants_settled {
+            active.constants_settled = self.factor_contradictions.count == 0
+                || team.run_alone(|workspace| constants_are_consistent(state, workspace))?;
+        }
         Ok(())
     }
 

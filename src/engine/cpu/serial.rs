@@ -87,8 +87,19 @@ impl Serial<'_> {
         self.constants_sent && self.state.is_plain_run()
     }
 
-    /// Runs some of the tasks, and prefetches for those that follow, also beyond these, but none from `reach` on.
+    /// Runs some of the tasks, and prefetches for those that follow, also beyond these, but none from `reach` on. `HAS_HIGH_ARITY` says
+    /// whether any high-arity factor keeps a tree, which has to learn of new messages.
     pub(super) fn run_tasks<const HAS_HIGH_ARITY: bool>(
+        &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>, reach: usize,
+    ) {
+        // (Plain runs do without a branch for each message.)
+        match self.state.threshold {
+            None => self.run_all::<HAS_HIGH_ARITY, false>(batches, tasks, range, reach),
+            Some(_) => self.run_all::<HAS_HIGH_ARITY, true>(batches, tasks, range, reach),
+        }
+    }
+
+    fn run_all<const HAS_HIGH_ARITY: bool, const DROPS: bool>(
         &mut self, batches: &Batches, tasks: &[Task], range: Range<usize>, reach: usize,
     ) {
         let state = self.state;
@@ -106,29 +117,31 @@ impl Serial<'_> {
                 self.prefetch(next);
             }
             match task.arity {
-                2 => self.run_task::<2, HAS_HIGH_ARITY>(links, messages, task),
-                3 => self.run_task::<3, HAS_HIGH_ARITY>(links, messages, task),
-                4 => self.run_task::<4, HAS_HIGH_ARITY>(links, messages, task),
-                5 => self.run_task::<5, HAS_HIGH_ARITY>(links, messages, task),
-                6 => self.run_task::<6, HAS_HIGH_ARITY>(links, messages, task),
-                7 => self.run_task::<7, HAS_HIGH_ARITY>(links, messages, task),
-                8 => self.run_task::<8, HAS_HIGH_ARITY>(links, messages, task),
-                _ => self.run_other::<HAS_HIGH_ARITY>(batches, task),
+                2 => self.run_task::<2, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                3 => self.run_task::<3, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                4 => self.run_task::<4, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                5 => self.run_task::<5, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                6 => self.run_task::<6, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                7 => self.run_task::<7, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                8 => self.run_task::<8, HAS_HIGH_ARITY, DROPS>(links, messages, task),
+                _ => self.run_other::<HAS_HIGH_ARITY, DROPS>(batches, task),
             }
         }
     }
 
     /// A task that does not update all messages of a conjunction of 2 to 8 variables. (Not inlined: the loop over tasks is faster.)
     #[inline(never)]
-    fn run_other<const HAS_HIGH_ARITY: bool>(&mut self, batches: &Batches, task: &Task) {
+    fn run_other<const HAS_HIGH_ARITY: bool, const DROPS: bool>(
+        &mut self, batches: &Batches, task: &Task,
+    ) {
         match task.arity.wrapping_sub(SOME) {
-            2 => self.run_part::<2, HAS_HIGH_ARITY>(task),
-            3 => self.run_part::<3, HAS_HIGH_ARITY>(task),
-            4 => self.run_part::<4, HAS_HIGH_ARITY>(task),
-            5 => self.run_part::<5, HAS_HIGH_ARITY>(task),
-            6 => self.run_part::<6, HAS_HIGH_ARITY>(task),
-            7 => self.run_part::<7, HAS_HIGH_ARITY>(task),
-            8 => self.run_part::<8, HAS_HIGH_ARITY>(task),
+            2 => self.run_part::<2, HAS_HIGH_ARITY, DROPS>(task),
+            3 => self.run_part::<3, HAS_HIGH_ARITY, DROPS>(task),
+            4 => self.run_part::<4, HAS_HIGH_ARITY, DROPS>(task),
+            5 => self.run_part::<5, HAS_HIGH_ARITY, DROPS>(task),
+            6 => self.run_part::<6, HAS_HIGH_ARITY, DROPS>(task),
+            7 => self.run_part::<7, HAS_HIGH_ARITY, DROPS>(task),
+            8 => self.run_part::<8, HAS_HIGH_ARITY, DROPS>(task),
             _ => self.run_batch(batches.batch(task.first as usize)),
         }
     }
@@ -149,9 +162,8 @@ impl Serial<'_> {
     }
 
     /// Updates all messages of a factor with `N` variables, of which `links` and `messages` are those of the state.
-    /// `HAS_HIGH_ARITY` says whether any high-arity factor keeps a tree, which has to learn of new messages.
     #[inline(always)]
-    fn run_task<const N: usize, const HAS_HIGH_ARITY: bool>(
+    fn run_task<const N: usize, const HAS_HIGH_ARITY: bool, const DROPS: bool>(
         &mut self, links: &[Link], messages: View<'_>, task: &Task,
     ) {
         let (first, head) = (task.first as usize, task.head as usize);
@@ -168,14 +180,21 @@ impl Serial<'_> {
         let outputs = head_first_messages(&inputs, head, c);
         unrolled!(N, |number| {
             let edge = first + head_first_position(number, head);
-            self.publish_to_all::<HAS_HIGH_ARITY>(messages, edge, links[number], outputs[number]);
+            self.publish_to_all::<HAS_HIGH_ARITY, DROPS>(
+                messages,
+                edge,
+                links[number],
+                outputs[number],
+            );
             outputs[number]
         });
     }
 
     /// As [`Self::run_task`] for some messages of a factor.
     #[inline(always)]
-    fn run_part<const N: usize, const HAS_HIGH_ARITY: bool>(&mut self, task: &Task) {
+    fn run_part<const N: usize, const HAS_HIGH_ARITY: bool, const DROPS: bool>(
+        &mut self, task: &Task,
+    ) {
         let (first, head, sent) = (task.first as usize, task.head as usize, task.sent);
         let messages = self.state.to_variable.view();
         let Some(links) = self.state.links[first..].first_chunk::<N>() else { return };
@@ -200,16 +219,16 @@ impl Serial<'_> {
                 continue;
             }
             let (edge, link) = (first + head_first_position(number, head), links[number]);
-            self.publish_to_all::<HAS_HIGH_ARITY>(messages, edge, link, outputs[number]);
+            self.publish_to_all::<HAS_HIGH_ARITY, DROPS>(messages, edge, link, outputs[number]);
         }
     }
 
     /// As [`Self::publish`], and lets the trees of the variable's factors know, if there are any.
     #[inline(always)]
-    fn publish_to_all<const HAS_HIGH_ARITY: bool>(
+    fn publish_to_all<const HAS_HIGH_ARITY: bool, const DROPS: bool>(
         &mut self, messages: View<'_>, edge: usize, link: Link, output: EncodedMessage,
     ) {
-        self.publish(messages, edge, link, output);
+        self.publish::<DROPS>(messages, edge, link, output);
         if HAS_HIGH_ARITY {
             let state = self.state;
             let variable = state.graph.edge_variables()[edge] as usize;
@@ -237,9 +256,10 @@ impl Serial<'_> {
         odds
     }
 
-    /// Stores a computed message of a binary variable, for sums without damping, and lets the tree of the variable know.
+    /// Stores a computed message of a binary variable, for sums without damping, and lets the tree of the variable know. `DROPS` says
+    /// that the run has a threshold.
     #[inline(always)]
-    pub(super) fn publish(
+    pub(super) fn publish<const DROPS: bool>(
         &mut self, messages: View<'_>, edge: usize, link: Link, output: EncodedMessage,
     ) {
         let state = self.state;
@@ -247,8 +267,14 @@ impl Serial<'_> {
         if odds.may_be_deterministic() {
             odds = self.noted(odds, edge, link);
         }
+        let mut has_moved = true;
+        if let (true, Some(threshold)) = (DROPS, &state.threshold) {
+            let old = messages.get(link.slot as usize);
+            odds = threshold.stored(old, odds);
+            has_moved = odds != old;
+        }
         messages.set(link.slot as usize, odds);
-        if link.high_degree {
+        if link.high_degree && has_moved {
             self.high_degree_variables.changed(state, edge);
         }
     }
@@ -411,7 +437,9 @@ impl Serial<'_> {
     fn arrive(&mut self, edge: usize, message: &[EncodedMessage]) {
         let state = self.state;
         let link = state.links[edge];
-        store(state, edge, link, message, self.workspace);
+        if !store(state, edge, link, message, self.workspace) {
+            return;
+        }
         if link.high_degree {
             self.high_degree_variables.changed(state, edge);
         }

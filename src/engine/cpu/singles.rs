@@ -155,7 +155,10 @@ impl Serial<'_> {
         &mut self, order: &[u32], places: Range<usize>, singles: &Singles,
     ) {
         if self.state.is_plain_run() && self.high_arity.is_empty() {
-            return self.run_singles::<ARE_SHARED>(order, places, singles);
+            return match self.state.threshold {
+                None => self.run_singles::<ARE_SHARED, false>(order, places, singles),
+                Some(_) => self.run_singles::<ARE_SHARED, true>(order, places, singles),
+            };
         }
         for &edge in &order[places] {
             self.run_batch(&[edge]);
@@ -163,7 +166,7 @@ impl Serial<'_> {
     }
 
     /// [`Self::run_sequence`] for sums without damping, and without trees of high-arity factors.
-    fn run_singles<const ARE_SHARED: bool>(
+    fn run_singles<const ARE_SHARED: bool, const DROPS: bool>(
         &mut self, order: &[u32], places: Range<usize>, singles: &Singles,
     ) {
         let (state, trees) = (self.state, self.high_degree_variables.trees);
@@ -187,13 +190,13 @@ impl Serial<'_> {
             let single = &singles.edges[edge as usize];
             match single.arity {
                 1 if self.constants_sent => {}
-                2 => self.run_single::<2>(single),
-                3 => self.run_single::<3>(single),
-                4 => self.run_single::<4>(single),
-                5 => self.run_single::<5>(single),
-                6 => self.run_single::<6>(single),
-                7 => self.run_single::<7>(single),
-                8 => self.run_single::<8>(single),
+                2 => self.run_single::<2, DROPS>(single),
+                3 => self.run_single::<3, DROPS>(single),
+                4 => self.run_single::<4, DROPS>(single),
+                5 => self.run_single::<5, DROPS>(single),
+                6 => self.run_single::<6, DROPS>(single),
+                7 => self.run_single::<7, DROPS>(single),
+                8 => self.run_single::<8, DROPS>(single),
                 _ => self.run_batch(&[edge]),
             }
         }
@@ -201,7 +204,7 @@ impl Serial<'_> {
 
     /// Updates one message of a binary conjunction of `N` variables.
     #[inline(always)]
-    fn run_single<const N: usize>(&mut self, single: &Single) {
+    fn run_single<const N: usize, const DROPS: bool>(&mut self, single: &Single) {
         let state = self.state;
         let (first, position) = (single.first as usize, single.position as usize);
         let Some(links) = state.links[first..].first_chunk::<N>() else { return };
@@ -210,7 +213,7 @@ impl Serial<'_> {
         let c = state.coefficients(single.coefficients as usize);
         let outputs = small_horn_messages(&inputs, single.head as usize, c);
         if let (Some(&output), Some(&link)) = (outputs.get(position), links.get(position)) {
-            self.publish(state.to_variable.view(), first + position, link, output);
+            self.publish::<DROPS>(state.to_variable.view(), first + position, link, output);
         }
     }
 }

@@ -6,8 +6,8 @@ use super::values::Values;
 use crate::error::Result;
 use crate::factor::Factor;
 use crate::kernel::{
-    EncodedMessage, HornCoefficients, Inference, OwnedTable, SMALL_DEGREE, TableValues, damp,
-    stored_message, stored_values,
+    EncodedMessage, HornCoefficients, Inference, OwnedTable, SMALL_DEGREE, TableValues, Threshold,
+    damp, stored_message, stored_values,
 };
 use crate::memory::{self, NoMemory, collected, filled, fit, room};
 use crate::model::{FactorGraph, VariableEvidence};
@@ -75,6 +75,10 @@ pub(super) struct State {
     pub(super) expanded: HashMap<u32, Expanded>,
     /// Damping of the current run; 0 for none.
     pub(super) damping: f64,
+    /// How far a message has to move to be stored, if the current run drops smaller changes.
+    pub(super) threshold: Option<Threshold>,
+    /// Whether the current run has an active set, so that messages that are computed by nodes are counted.
+    pub(super) counts_computed: bool,
     /// The messages to the variables last computed, by slot, where `to_variable` may hold others:
     /// damped ones, or ones that wait to be sent. Empty without such.
     pub(super) newest: Values,
@@ -192,6 +196,8 @@ impl State {
             inference: Inference::SumProduct,
             expanded: HashMap::new(),
             damping: 0.0,
+            threshold: None,
+            counts_computed: false,
             newest: Values::NONE,
             newly_certain: Marks::new(graph.variable_count())?,
             graph,
@@ -415,6 +421,25 @@ impl State {
                 self.newest.set(index, value);
             }
         }
+    }
+
+    /// Whether the run drops a computed message of a binary variable, since it has not moved by more than the threshold.
+    #[inline(always)]
+    pub(super) fn drops(&self, index: usize, odds: EncodedMessage) -> bool {
+        let old = || self.to_variable.get(index);
+        self.threshold.is_some_and(|threshold| !threshold.is_exceeded_by_odds(old(), odds))
+    }
+
+    /// [`Self::drops`] for a message of any variable.
+    #[inline(always)]
+    pub(super) fn drops_message(&self, slot: usize, message: &[EncodedMessage]) -> bool {
+        self.threshold.is_some_and(|threshold| {
+            let values = self.slot_values(slot);
+            match *message {
+                [odds] => !threshold.is_exceeded_by_odds(self.to_variable.get(values.start), odds),
+                _ => !threshold.is_exceeded(self.to_variable.slice(values), message),
+            }
+        })
     }
 
     /// Damps a computed message. If the damped message is 0/0, it becomes uniform, and the return value is `true`.

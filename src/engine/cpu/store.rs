@@ -8,9 +8,22 @@ use super::workspace::{Damping, Workspace};
 use crate::kernel::{EncodedMessage, damped_odds};
 use crate::memory::fit;
 
-/// Stores a message, damped if the run is damped, and marks the variable of a new deterministic message.
+/// Stores a message, damped if the run is damped, and marks the variable of a new deterministic message; does nothing, and returns
+/// `false`, where the run drops what has changed so little.
 #[inline(always)]
 pub(super) fn store(
+    state: &State, edge: usize, link: Link, message: &[EncodedMessage], workspace: &mut Workspace,
+) -> bool {
+    if state.drops_message(link.slot as usize, message) {
+        return false;
+    }
+    store_moved(state, edge, link, message, workspace);
+    true
+}
+
+/// As [`store`] for a message that is not dropped.
+#[inline(always)]
+pub(super) fn store_moved(
     state: &State, edge: usize, link: Link, message: &[EncodedMessage], workspace: &mut Workspace,
 ) {
     state.keep_computed(link.slot as usize, message);

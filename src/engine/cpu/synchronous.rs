@@ -295,8 +295,10 @@ impl Synchronous {
         let small = state.graph.all_binary() && state.inference == Inference::SumProduct;
         let four = self.four_at_once(state);
         self.factors.for_groups(team, |shape, group, workspace| {
+            let mut alone = 0;
             let mut one = |f| {
                 if !(constants_sent && is_constant(state, f)) {
+                    alone += state.graph.arity(f) as u64;
                     let before = workspace.contradictions.count;
                     self.factor_sends(state, f, small, workspace);
                     if workspace.contradictions.count == before {
@@ -306,9 +308,13 @@ impl Synchronous {
             };
             match (&four, few(shape)) {
                 (Some(four), Some((arity, head))) if arity > 1 => {
-                    four.update_factors(arity, head, group.nodes, &mut one);
+                    let count = four.update_factors(arity, head, group.nodes, &mut one);
+                    workspace.computed += (count * arity) as u64;
                 }
-                _ => group.iter(prepare).filter(|&f| !self.is_factor_skipped(f)).for_each(one),
+                _ => {
+                    group.iter(prepare).filter(|&f| !self.is_factor_skipped(f)).for_each(one);
+                    workspace.computed += alone;
+                }
             }
         });
     }
@@ -374,6 +380,9 @@ impl Synchronous {
                     contradictions.add(variable);
                 }
             }
+            if state.drops_message(slot, message) {
+                continue;
+            }
             let mut differs = false;
             for (index, &value) in state.slot_values(slot).zip(message.iter()) {
                 differs |= state.to_variable.replace(index, value);
@@ -409,6 +418,9 @@ impl Synchronous {
                 if damped.is_none() {
                     workspace.contradictions.add(target.node as usize);
                 }
+            }
+            if state.drops(slot, odds) {
+                continue;
             }
             let differs = state.to_variable.replace(slot, odds);
             changed |= u32::from(differs) << position;

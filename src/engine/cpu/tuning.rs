@@ -48,6 +48,9 @@ measured! {
         first_alone: u64 = 3,
         /// How many times as long as one thread several may take for an iteration until they give it up.
         given_up: f64 = 2.0,
+        /// How many times as long as a trial of marks an active set goes on without them at first. Without end, they are never
+        /// tried; where it is 0, they are used from the start.
+        patience_without_marks: f64 = 4.0,
         /// Largest degree of a variable at which an active set marks the messages that read a changed one.
         marking_degree: usize = 64,
         /// Levels of a random order with fewer messages are run by one thread.

@@ -84,9 +84,17 @@ pub(super) struct Workspace {
     pub(super) met: Option<usize>,
     /// Since the engine last collected it.
     pub(super) movement: Movement,
+    /// Number of messages that iterations by nodes have computed since the engine last collected it.
+    pub(super) computed: u64,
     pub(super) differences: Vec<f64>,
     /// Whether an allocation has failed since the engine last asked.
     pub(super) lacks_memory: bool,
+}
+
+/// See [`Workspace::set_contradictions_aside`].
+pub(super) struct Found {
+    count: u64,
+    met: Option<usize>,
 }
 
 impl Workspace {
@@ -94,6 +102,22 @@ impl Workspace {
     #[cold]
     pub(super) fn meet(met: &mut Option<usize>, variable: usize) {
         *met = Some(met.map_or(variable, |lowest| lowest.min(variable)));
+    }
+
+    /// Sets aside what was found of contradictions so far.
+    #[inline(always)]
+    pub(super) fn set_contradictions_aside(&mut self) -> Found {
+        Found { count: self.contradictions.count, met: self.met.take() }
+    }
+
+    /// Adds what was set aside to what was found since, and returns whether that was anything.
+    #[inline(always)]
+    pub(super) fn has_found_more_than(&mut self, before: Found) -> bool {
+        let found = self.contradictions.count != before.count || self.met.is_some();
+        if let Some(variable) = before.met {
+            Self::meet(&mut self.met, variable);
+        }
+        found
     }
 
     /// The value of a result; `None`, with `lacks_memory` set, if there was no memory for it.

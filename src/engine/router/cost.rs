@@ -42,8 +42,8 @@ measured! {
         cpu_run: f64 = 20e-9,
         /// CPU: factor by which damping slows iterations.
         cpu_damped: f64 = 2.5,
-        /// CPU: factor by which an active set slows iterations of one thread, before anything has come to rest.
-        cpu_active: f64 = 1.8,
+        /// CPU: factor by which an active set slows iterations before anything has come to rest.
+        cpu_active: f64 = 1.3,
         /// CPU: factor by which maxima slow iterations.
         cpu_maxima: f64 = 2.4,
         /// Messages that take as long as one table entry does for one variable.
@@ -236,8 +236,7 @@ impl Costs {
         &self, work: &Workload, schedule: &Schedule, shape: Shape, threads: usize,
         request: &RunRequest,
     ) -> RunCost {
-        let has_active_set = request.active_threshold.is_some();
-        let threads = if has_active_set { 1.0 } else { self.threads_in_use(work, threads) };
+        let threads = self.threads_in_use(work, threads);
         let (message, gain) = match schedule {
             Schedule::Parallel => (self.cpu_parallel, threads * self.team_efficiency),
             Schedule::SequentialFixed => (self.cpu_ordered, threads * self.lanes_efficiency),
@@ -252,7 +251,7 @@ impl Costs {
         };
         let speed_up = gain.max(1.0);
         let damped = if request.damping > 0.0 { self.cpu_damped } else { 1.0 };
-        let active = if has_active_set { self.cpu_active } else { 1.0 };
+        let active = if request.active_threshold.is_some() { self.cpu_active } else { 1.0 };
         let maxima = match request.inference {
             Inference::MaxProduct => self.cpu_maxima,
             Inference::SumProduct => 1.0,

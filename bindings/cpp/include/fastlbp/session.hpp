@@ -353,7 +353,7 @@ public:
     /// Fraction of variables and factors that still moved (run_bingo()), else 1: FASTLBP_REPORT_ACTIVE_FRACTION.
     double active_fraction() const { return real(FASTLBP_REPORT_ACTIVE_FRACTION); }
 
-    /// Number of messages that the active set spared on the CPU: FASTLBP_REPORT_SPARED_MESSAGES.
+    /// Number of messages that a run with an active set left out on the CPU: FASTLBP_REPORT_SPARED_MESSAGES.
     std::uint64_t spared_messages() const { return whole(FASTLBP_REPORT_SPARED_MESSAGES); }
 
     /// Number of contradictory places of the last run, also of one that failed by them:

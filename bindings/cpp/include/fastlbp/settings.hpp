@@ -95,7 +95,7 @@ struct Report {
     double max_diff;
     /// Fraction of variables and factors that still moved (BINGO's rule), else 1.
     double active_fraction;
-    /// Number of messages that the active set spared on the CPU; 0 on devices.
+    /// Number of messages that a run with an active set left out on the CPU, which depends on what was faster; 0 on devices.
     std::uint64_t spared_messages;
     /// Number of contradictory places, in the iteration with most of them.
     std::uint64_t contradictions;

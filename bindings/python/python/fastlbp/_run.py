@@ -62,7 +62,7 @@ class RunReport:
     contradictions: int
     #: Index of the lowest contradictory variable in the first iteration that had one.
     first_contradiction: Optional[int]
-    #: Number of messages that an active set spared on the CPU; 0 on devices.
+    #: Number of messages that a run with an active set left out on the CPU, which depends on what was faster; 0 on devices.
     spared_messages: int
     #: With ``trace=True``, a row for each iteration: a ``pandas.DataFrame`` where pandas is there, else a structured
     #: array, with the columns iteration, largest_change, unconverged, contradictions and seconds.

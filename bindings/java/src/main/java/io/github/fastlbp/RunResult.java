@@ -104,7 +104,7 @@ public final class RunResult implements Serializable {
     }
 
     /**
-     * Number of messages that the active set spared on the CPU.
+     * Number of messages that a run with an active set left out on the CPU, which depends on what was faster.
      *
      * @return the number; 0 without an active set, and on devices
      */
