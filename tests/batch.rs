@@ -96,8 +96,10 @@ fn bits(values: &[f64]) -> Vec<u64> {
 fn same(
     a: &Result<RunReport, Error>, b: &Result<RunReport, Error>, what: &str,
 ) -> Result<(), TestCaseError> {
+    // (How many messages an active set leaves out depends on what was faster.)
+    let compared = |report: &RunReport| RunReport { spared_messages: 0, ..*report };
     match (a, b) {
-        (Ok(a), Ok(b)) => prop_assert_eq!(a, b, "{}", what),
+        (Ok(a), Ok(b)) => prop_assert_eq!(compared(a), compared(b), "{}", what),
         (Err(a), Err(b)) => prop_assert_eq!(a.to_string(), b.to_string(), "{}", what),
         _ => prop_assert!(false, "{}: {:?} and {:?}", what, a, b),
     }

@@ -311,7 +311,8 @@ pub fn random_request(choices: &mut Choices, rule: StopRule) -> RunRequest {
         (0.0, Some(0.0)),
         (0.0, Some(1e-6)),
         (0.0, Some(0.1)),
-    ][choices.below(8)];
+        (0.0, Some(3.0)),
+    ][choices.below(9)];
     RunRequest {
         inference: match choices.below(3) {
             0 => Inference::MaxProduct,

@@ -16,6 +16,7 @@ mod factor_beliefs;
 mod four;
 mod high_arity;
 mod inputs;
+mod kept;
 mod lane_layout;
 mod lanes;
 mod layout;

@@ -3,6 +3,7 @@
 use super::active::Active;
 use super::engine::CpuEngine;
 use super::factor::constants_are_consistent;
+use super::kept::Kept;
 use super::marks::Marks;
 use super::measure::{History, Measure, Tracker};
 use super::overlap::Overlap;
@@ -14,14 +15,12 @@ use super::single_inputs::SingleInputs;
 use super::state::{Contradictions, State};
 use super::team::Team;
 use super::trees::HighDegreeVariables;
-use super::values::Values;
 use super::variable::{belief, is_contradictory};
 use super::witness::Witness;
 use super::workspace::Movement;
 use crate::engine::interface::Run;
 use crate::engine::{Contradiction, Control, Progress, RunReport, Start, StopReason, StopRule};
 use crate::error::{Error, Result};
-use crate::kernel::EncodedMessage;
 use crate::memory::NoMemory;
 use std::time::{Duration, Instant};
 
@@ -73,27 +72,26 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     let fresh = request.start == Start::Fresh;
     // What a run does again must not depend on what has been: an active set remembers.
     let may_repeat = fresh && request.active_threshold.is_none();
-    let deferred = if measure == Measure::AllBeliefs && may_repeat && !request.observe {
-        Some(Deferred::new(&engine.state, request.rule.tolerance())?)
-    } else {
-        None
-    };
+    let defers = measure == Measure::AllBeliefs && may_repeat && !request.observe;
     let is_residual = matches!(engine.plan, Plan::Residual(_));
     // With a fixed number of iterations, only the last one is measured, unless each is observed.
     let always_measured = request.observe || !matches!(request.rule, StopRule::Iterations(_));
-    let sends_ahead = always_measured && measure == Measure::Variables && engine.leaves_out_nodes();
+    let measures_variables = measure == Measure::Variables || defers;
+    let sends_ahead = always_measured && measures_variables && engine.leaves_out_nodes();
     let witnessed = Witness::enough_until(&request.rule);
     // (Where time may end a run, any iteration may be among those that means are of. Damped messages and those of SEQMAX are
     // not those that beliefs come from.)
     let has_witness = request.rough_progress
         && !request.observe
         && witnessed > 0
+        && (measure != Measure::AllBeliefs || defers)
         && !sends_ahead
         && (history.is_none() || request.max_time.is_none())
         && engine.state.damping == 0.0
         && !is_residual;
-    let witness = match has_witness {
-        true => Some(Witness::new(&engine.state, request.rule.tolerance(), witnessed)?),
+    let witness = has_witness.then(|| Witness::new(request.rule.tolerance(), witnessed));
+    let kept = match has_witness || defers {
+        true => Some(Kept::new(&engine.state)?),
         false => None,
     };
     let single_inputs = match &witness {
@@ -114,8 +112,9 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         policy: request.contradiction,
         measure,
         history,
-        deferred,
+        defers,
         witness,
+        kept,
         single_inputs,
         inputs_sent: false,
         sends_ahead,
@@ -173,10 +172,7 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
         if last && !always_measured && loops.iterations > 0 {
             loops.compare_with_current()?;
         }
-        let factors_left_out = loops.has_left_factors_out();
-        if let Some(witness) = &mut loops.witness {
-            witness.keep(&loops.engine.state, &loops.engine.team, factors_left_out);
-        }
+        loops.keep();
         let begun = Instant::now();
         loops.iteration()?;
         if let Some(overlap) = &mut overlap {
@@ -207,38 +203,6 @@ fn run_iterations(engine: &mut CpuEngine, run: Run<'_>) -> Result<RunReport> {
     loops.finish(reason, results)
 }
 
-/// libDAI's rule ends no run while the beliefs of variables move by more than the tolerance. So those of factors, which
-/// take longer, are measured only where these do not, or no iteration follows; and, for comparison, those after the
-/// iteration before, from its messages.
-///
-/// That gives what measuring them after each iteration gives, unless one is to be compared with a belief that was 0/0, in place of
-/// which the last one that was not is kept. Where that is found, the run is made once more from the start, with all measures.
-struct Deferred {
-    tolerance: f64,
-    /// The messages after the last iteration and after the one before.
-    last: Values,
-    before: Values,
-    /// For how many iterations in a row up to the last one factors were left out, and how many variables moved in the last.
-    count: u64,
-    moved: u64,
-}
-
-impl Deferred {
-    /// Errors: no memory.
-    fn new(state: &State, tolerance: f64) -> Result<Self> {
-        let room = || Values::new(state.to_variable.len(), EncodedMessage::ONE);
-        Ok(Self { tolerance, last: room()?, before: room()?, count: 0, moved: 0 })
-    }
-
-    /// Leaves the factors out after an iteration in which so many variables moved.
-    fn keep(&mut self, messages: &Values, moved: u64) {
-        std::mem::swap(&mut self.last, &mut self.before);
-        self.last.copy_from(messages);
-        self.count += 1;
-        self.moved = moved;
-    }
-}
-
 /// The messages to factors of an iteration that may follow. They are of no use where none does, and otherwise the iteration
 /// goes on with them: contradictory variables are judged then, or at the end of the run.
 struct SentAhead {
@@ -255,10 +219,16 @@ struct Loop<'a> {
     policy: Contradiction,
     measure: Measure,
     history: Option<History>,
-    /// `None` where all beliefs are measured after each iteration.
-    deferred: Option<Deferred>,
+    /// Whether beliefs of factors are left out by libDAI's rule while those of variables move by more than the tolerance, since no run
+    /// ends then: they are measured where these do not, or no iteration follows, and compared with those of the messages that were
+    /// kept. That gives what measuring them after each iteration gives, unless one is to be compared with a belief that was 0/0, in
+    /// place of which the last one that was not stands. Where that is found, the run is made once more from the start, with all
+    /// measures.
+    defers: bool,
     /// `None` where all variables are measured after each iteration.
     witness: Option<Witness>,
+    /// `None` where everything that is compared with the messages before an iteration is measured after each.
+    kept: Option<Kept>,
     /// `None` where factors are measured, if anything is, by all their inputs.
     single_inputs: Option<SingleInputs>,
     /// Whether `State::by_edge` holds the current messages from variables to factors.
@@ -281,7 +251,7 @@ struct Loop<'a> {
     /// The iteration after which beliefs of variables were last measured, and how many of these moved in it.
     measured: Option<u64>,
     moved: u64,
-    /// The iteration after which factors were last measured by BINGO's rule.
+    /// The iteration after which factors were last measured.
     factors_measured: Option<u64>,
     max_diff: f64,
     active_fraction: f64,
@@ -710,28 +680,14 @@ impl Loop<'_> {
     /// Measures all beliefs, where a witness may have been enough so far.
     fn measure_all(&mut self) -> Result<()> {
         let before = self.measured.replace(self.iterations);
-        let mut follows = before.is_some_and(|before| before + 1 == self.iterations);
-        if follows && self.sends_ahead {
-            return self.measure_and_send();
-        }
-        let CpuEngine { state, team, synchronous, plan, .. } = &mut *self.engine;
-        if let (false, Some(witness)) = (follows, &mut self.witness) {
-            follows = witness.recall_beliefs(state, &self.tracker, synchronous, team);
-        }
-        // Means are of iterations after which all variables are measured.
-        let is_of_means =
-            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
-        let row = match &mut self.history {
-            Some(history) if is_of_means => Some(history.next_row(&self.tracker)?),
-            _ => None,
+        let follows = before.is_some_and(|before| before + 1 == self.iterations);
+        let movement = match follows && self.sends_ahead {
+            true => self.measure_and_send(),
+            false => self.measure_variables(follows)?,
         };
-        let movement = self.tracker.beliefs_moved(state, synchronous, team, follows, row);
-        if let Some(witness) = &mut self.witness {
-            let iterations = self.iterations;
-            team.run_alone(|workspace| witness.choose(state, iterations, movement, workspace))?;
-        }
         let Movement { max_diff, moved, .. } = movement;
         (self.max_diff, self.moved) = (max_diff, moved);
+        let CpuEngine { state, .. } = &*self.engine;
         self.unconverged = Some(share(moved, state.graph.variable_count()));
         if self.measure == Measure::Variables {
             return self.check_memory();
@@ -750,30 +706,56 @@ impl Loop<'_> {
                     return self.check_memory();
                 }
             }
-            return self.measure_inputs();
-        }
-        if let Some(deferred) = &mut self.deferred {
-            if max_diff > deferred.tolerance {
-                deferred.keep(&state.to_variable, moved);
-                self.unconverged = None;
-                if matches!(plan, Plan::Synchronous) {
-                    // The next iteration needs them.
+        } else if self.defers && max_diff > self.rule.tolerance() {
+            self.unconverged = None;
+            if matches!(self.engine.plan, Plan::Synchronous) {
+                // Contradictions are judged when they would be with all measures.
+                if self.sent_ahead.is_none() {
+                    let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
                     synchronous.update_to_factors(state, team);
                     self.inputs_sent = true;
-                    self.note_variables()?;
+                    self.collect_variables();
                 }
-                return self.check_memory();
+                self.judge()?;
             }
-            if std::mem::take(&mut deferred.count) > 0 {
-                self.recall(|deferred| &mut deferred.last);
-            }
+            return self.check_memory();
         }
-        self.measure_factors(moved)
+        self.measure_factors()
     }
 
-    /// Whether messages to factors are to be measured, and were not after the last iteration.
+    /// Measures the beliefs of all variables; `follows` says that those before the last iteration are stored.
+    fn measure_variables(&mut self, mut follows: bool) -> Result<Movement> {
+        let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
+        if let (false, Some(kept)) = (follows, &mut self.kept) {
+            follows = kept.recall_beliefs(state, &self.tracker, synchronous, team);
+        }
+        // Means are of iterations after which all variables are measured.
+        let is_of_means =
+            self.witness.as_ref().is_none_or(|witness| self.iterations > witness.until());
+        let row = match &mut self.history {
+            Some(history) if is_of_means => Some(history.next_row(&self.tracker)?),
+            _ => None,
+        };
+        let movement = self.tracker.beliefs_moved(state, synchronous, team, follows, row);
+        if let Some(witness) = &mut self.witness {
+            let iterations = self.iterations;
+            team.run_alone(|workspace| witness.choose(state, iterations, movement, workspace))?;
+        }
+        Ok(movement)
+    }
+
+    /// Before an iteration: keeps the messages, if something is to be compared with them that is not measured.
+    fn keep(&mut self) {
+        let is_chosen = self.witness.as_ref().is_some_and(Witness::is_chosen);
+        let is_wanted = is_chosen || self.has_left_factors_out();
+        if let Some(kept) = &mut self.kept {
+            kept.keep(&self.engine.state, &self.engine.team, is_wanted);
+        }
+    }
+
+    /// Whether factors are to be measured, and were not after the last iteration.
     fn has_left_factors_out(&self) -> bool {
-        self.measure == Measure::Inputs
+        (self.measure == Measure::Inputs || self.defers)
             && self.iterations > 0
             && self.factors_measured != Some(self.iterations)
     }
@@ -790,61 +772,25 @@ impl Loop<'_> {
         }
     }
 
-    /// Measures the messages to factors after the beliefs of variables, and recalls those before if they were left out.
-    fn measure_inputs(&mut self) -> Result<()> {
-        let before = self.factors_measured.replace(self.iterations);
-        let follows = before.is_some_and(|before| before + 1 == self.iterations);
-        if let (false, Some(witness)) = (follows, &mut self.witness) {
-            let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
-            witness.recall_inputs(state, &self.tracker, synchronous, team);
-        }
-        self.measure_factors(self.moved)
-    }
-
     /// Measures the beliefs of all variables, and makes the first step of the next iteration with them: both multiply the same
     /// messages.
-    fn measure_and_send(&mut self) -> Result<()> {
+    fn measure_and_send(&mut self) -> Movement {
         let is_alone = self.begin_synchronous();
         let begun = Instant::now();
         let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
-        let Movement { max_diff, moved, .. } =
-            self.tracker.beliefs_moved_and_sent(state, synchronous, team);
-        self.max_diff = max_diff;
-        self.unconverged = Some(share(moved, state.graph.variable_count()));
+        let movement = self.tracker.beliefs_moved_and_sent(state, synchronous, team);
         self.collect_variables();
         self.sent_ahead = Some(SentAhead { is_alone, time: begun.elapsed() });
-        self.check_memory()
-    }
-
-    /// Measures the beliefs of factors that were left out after the last iteration.
-    fn make_up(&mut self) -> Result<()> {
-        let Some(deferred) = &mut self.deferred else { return Ok(()) };
-        let moved = deferred.moved;
-        match std::mem::take(&mut deferred.count) {
-            0 => return Ok(()),
-            1 => {}
-            _ => self.recall(|deferred| &mut deferred.before),
-        }
-        self.measure_factors(moved)
-    }
-
-    /// Makes the beliefs of factors those of messages that were kept.
-    fn recall(&mut self, messages: impl Fn(&mut Deferred) -> &mut Values) {
-        let Some(deferred) = &mut self.deferred else { return };
-        let CpuEngine { state, team, synchronous, .. } = &mut *self.engine;
-        std::mem::swap(messages(deferred), &mut state.to_variable);
-        synchronous.messages_were_replaced();
-        synchronous.update_to_factors(state, team);
-        self.tracker.factors_moved(state, synchronous, team, true);
-        std::mem::swap(messages(deferred), &mut state.to_variable);
-        synchronous.messages_were_replaced();
-        team.collect(|w| w.contradictions = Contradictions::default());
+        movement
     }
 
     /// Makes the run once more up to this iteration, and measures all beliefs after each.
     fn repeat(&mut self) -> Result<()> {
         let until = self.iterations;
-        let tolerance = self.deferred.take().map_or(0.0, |deferred| deferred.tolerance);
+        let tolerance = self.rule.tolerance();
+        (self.defers, self.sends_ahead) = (false, false);
+        (self.witness, self.kept, self.sent_ahead) = (None, None, None);
+        (self.measured, self.factors_measured) = (None, None);
         let tables = self.engine.factor_tables(self.measure)?;
         self.tracker = Tracker::new(&self.engine.state, self.measure, tables, tolerance)?;
         self.engine.reset();
@@ -862,21 +808,28 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Measures beliefs of factors after those of variables, so many of which moved.
-    fn measure_factors(&mut self, moved: u64) -> Result<()> {
-        let CpuEngine { state, team, synchronous, .. } = self.engine;
+    /// Measures the factors after the beliefs of variables, and recalls what they were before the last iteration if they were left
+    /// out then.
+    fn measure_factors(&mut self) -> Result<()> {
+        let before = self.factors_measured.replace(self.iterations);
+        let follows = before.is_some_and(|before| before + 1 == self.iterations);
+        let CpuEngine { state, team, synchronous, plan, .. } = &mut *self.engine;
+        if let (false, Some(kept)) = (follows, &mut self.kept) {
+            kept.recall_factors(state, &self.tracker, synchronous, team);
+        }
         synchronous.update_all_to_factors(state, team);
-        self.inputs_sent = matches!(self.engine.plan, Plan::Synchronous);
+        self.inputs_sent = matches!(plan, Plan::Synchronous);
+        self.sent_ahead = None;
         self.note_variables()?;
         let CpuEngine { state, team, synchronous, .. } = self.engine;
         let inputs = self.tracker.factors_moved(state, synchronous, team, false);
-        if inputs.undefined && self.deferred.is_some() {
+        if inputs.undefined && self.defers {
             self.check_memory()?;
             return self.repeat();
         }
         self.max_diff = self.max_diff.max(inputs.max_diff);
         let nodes = state.graph.variable_count() + state.graph.factor_count();
-        let moved = share(moved + inputs.moved, nodes);
+        let moved = share(self.moved + inputs.moved, nodes);
         self.unconverged = Some(moved);
         if nodes > 0 {
             self.active_fraction = moved;
@@ -897,12 +850,11 @@ impl Loop<'_> {
     }
 
     fn finish(mut self, reason: StopReason, results: &mut [f64]) -> Result<RunReport> {
-        self.make_up()?;
         if self.witness.as_ref().is_some_and(Witness::is_alone) {
             self.measure_all()?;
         }
         if self.has_left_factors_out() {
-            self.measure_inputs()?;
+            self.measure_factors()?;
         }
         if !self.scanned {
             self.scan()?;

@@ -416,8 +416,11 @@ proptest! {
         let rule = StopRule::AllBeliefs { tolerance, max_iterations: 6 };
         for schedule in case.schedules() {
             let quiet = RunRequest { rule, contradiction: Contradiction::Vote, ..case.request(6) };
-            let [quiet, observed] = [quiet, RunRequest { observe: true, ..quiet }].map(|request| {
-                let mut engine = case.engine(&schedule, 1, Tuning::default());
+            let observed = RunRequest { observe: true, ..quiet };
+            let rough = RunRequest { rough_progress: true, ..quiet };
+            let runs = [(quiet, 1, Tuning::default()), (observed, 1, Tuning::default()), (rough, 1, Tuning::default()), (rough, 2, EAGER)];
+            let [quiet, observed, rough, shared] = runs.map(|(request, threads, tuning)| {
+                let mut engine = case.engine(&schedule, threads, tuning);
                 let report = engine.run(&request, &mut |now| {
                     if now.iterations == cancelled { Control::Cancel } else { Control::Continue }
                 });
@@ -425,6 +428,8 @@ proptest! {
                 (format!("{report:?}"), results, engine.messages())
             });
             prop_assert_eq!(&quiet, &observed, "{}", schedule.name());
+            prop_assert_eq!(&rough, &observed, "{}", schedule.name());
+            prop_assert_eq!(&shared, &observed, "{}", schedule.name());
         }
     }
 }
