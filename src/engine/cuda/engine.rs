@@ -152,9 +152,6 @@ impl Parts for CudaEngine {
         if let Some(newest) = &snapshot.newest {
             program.set_undamped(self.stream.queue(&current), 0, newest)?;
         }
-        if let Some(inference) = snapshot.constants {
-            program.constants_are_sent(inference);
-        }
         self.owner = Owner::Program(kind);
         self.buffer = 0;
         Ok(())
@@ -177,11 +174,11 @@ impl Parts for CudaEngine {
         let program = self.programs.at(kind)?;
         let before = if request.start == Start::Fresh { 0 } else { self.iterations };
         program.start_at(before);
-        if request.start == Start::Warm && self.constants == Some(request.inference) {
-            // A run by another inference may have begun since, and ended before an iteration.
-            program.constants_are_sent(request.inference);
-        }
-        program.begin(queue, request, buffer)?;
+        // (An active set takes all as new.)
+        let constants_sent = request.start == Start::Warm
+            && self.constants == Some(request.inference)
+            && request.least_growth() == 0.0;
+        program.begin(queue, request, buffer, constants_sent)?;
         self.owner = Owner::Program(kind);
         self.buffer = buffer;
         if request.start == Start::Fresh {

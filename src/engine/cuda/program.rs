@@ -5,7 +5,7 @@ use super::interface::ReadOnly;
 use super::interface::run::Loop;
 use crate::engine::{RunRequest, StopRule};
 use crate::error::Result;
-use crate::kernel::{EncodedMessage, Inference};
+use crate::kernel::EncodedMessage;
 use crate::model::{FactorGraph, VariableEvidence};
 use crate::threads::Gang;
 
@@ -52,8 +52,11 @@ pub(super) trait Program: Send + Sync {
     fn set_evidence(&mut self, variable: usize, evidence: Option<&VariableEvidence>) -> Result<()>;
 
     /// Prepares a run whose messages are in `buffer`, uniform ones after a fresh start: evidence that has
-    /// changed, and what measurements compare with. Nothing that a failure leaves behind is seen.
-    fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()>;
+    /// changed, and what measurements compare with. `constants_sent` says that what factors with one variable send is in `buffer`,
+    /// and contradicts nothing any more. Nothing that a failure leaves behind is seen.
+    fn begin(
+        &mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32, constants_sent: bool,
+    ) -> Result<()>;
 
     /// Starts iterations, without waiting for them.
     fn launch(&mut self, queue: Queue<'_>, iterations: &Loop) -> Result<()>;
@@ -79,10 +82,6 @@ pub(super) trait Program: Send + Sync {
     fn set_messages(
         &mut self, queue: Queue<'_>, buffer: u32, messages: &[EncodedMessage],
     ) -> Result<()>;
-
-    /// Tells, after `set_messages`, that what factors with one variable send by this inference is among these messages, and
-    /// contradicts nothing any more.
-    fn constants_are_sent(&mut self, _inference: Inference) {}
 
     /// What the messages in `buffer` were before damping, if the last run damped them: beliefs are made
     /// of these (see [`RunRequest::damping`]).

@@ -651,7 +651,9 @@ impl Program for BinaryProgram {
         Ok(())
     }
 
-    fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
+    fn begin(
+        &mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32, _: bool,
+    ) -> Result<()> {
         self.prepare_measurement(queue, request)?;
         self.send_evidence(queue)?;
         self.prepare_damping(queue, request)?;

@@ -90,9 +90,6 @@ pub(super) struct General {
     newest_is_valid: bool,
     /// Iterations since the messages were uniform, when the next launch begins.
     iterations: u64,
-    /// For how many iterations, two at most, the messages of factors with one variable have been stored; `None` where
-    /// the device knows it.
-    constant_iterations: Option<u32>,
 }
 
 impl General {
@@ -141,7 +138,6 @@ impl General {
             history_rows: 0,
             newest_is_valid: false,
             iterations: 0,
-            constant_iterations: Some(0),
             schedule: schedule.clone(),
             graph,
         };
@@ -322,7 +318,9 @@ impl Program for General {
         Ok(())
     }
 
-    fn begin(&mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32) -> Result<()> {
+    fn begin(
+        &mut self, queue: Queue<'_>, request: &RunRequest, buffer: u32, constants_sent: bool,
+    ) -> Result<()> {
         if !self.serves(request) {
             return Err(Error::Unsupported(
                 "CUDA: a stop rule that looks at the beliefs of factors".into(),
@@ -343,10 +341,6 @@ impl Program for General {
         }
         self.evidence.upload(queue, &self.values)?;
         let fresh = request.start == Start::Fresh;
-        if request.inference != self.inference || request.least_growth() > 0.0 {
-            // By the other inference factors with one variable may send other messages; an active set takes all as new.
-            self.constant_iterations = Some(0);
-        }
         (self.inference, self.damping) = (request.inference, request.damping);
         self.least_growth = request.least_growth();
         let device = DeviceGeneral {
@@ -362,10 +356,10 @@ impl Program for General {
         self.newest_is_valid = damped;
         if fresh {
             self.iterations = 0;
-        } else if let Some(iterations) = self.constant_iterations {
-            self.messages.constant_iterations.upload(queue, 0, &[iterations])?;
+        } else {
+            // (The other buffer lacks them.)
+            self.messages.constant_iterations.upload(queue, 0, &[u32::from(constants_sent)])?;
         }
-        self.constant_iterations = None;
         Ok(())
     }
 
@@ -417,14 +411,7 @@ impl Program for General {
     ) -> Result<()> {
         self.messages.messages(buffer).upload(queue, 0, &self.by_place(messages)?)?;
         self.newest_is_valid = false;
-        self.constant_iterations = Some(0);
         Ok(())
-    }
-
-    fn constants_are_sent(&mut self, inference: Inference) {
-        self.inference = inference;
-        // The other buffer lacks them.
-        self.constant_iterations = Some(1);
     }
 
     fn undamped(&mut self, queue: Queue<'_>, buffer: u32) -> Result<Option<Vec<EncodedMessage>>> {

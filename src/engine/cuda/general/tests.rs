@@ -77,6 +77,8 @@ struct Runner {
     states: usize,
     buffer: u32,
     iterations: u64,
+    /// By which inference factors with one variable have sent.
+    constants: Option<Inference>,
     /// Iterations of a launch.
     size: u64,
 }
@@ -99,6 +101,7 @@ impl Runner {
             states: graph.state_count(),
             buffer: 0,
             iterations: 0,
+            constants: None,
             size,
         }
     }
@@ -110,10 +113,14 @@ impl Runner {
     /// As the engine does it.
     fn run(&mut self, request: &RunRequest) -> Shown {
         if request.start == Start::Fresh {
-            self.iterations = 0;
+            (self.iterations, self.constants) = (0, None);
         }
         self.general.start_at(self.iterations);
-        self.general.begin(self.stream.queue(&self.current), request, self.buffer).unwrap();
+        let constants_sent = request.start == Start::Warm
+            && self.constants == Some(request.inference)
+            && request.least_growth() == 0.0;
+        let queue = self.stream.queue(&self.current);
+        self.general.begin(queue, request, self.buffer, constants_sent).unwrap();
         let rule = Rule::new(request, self.nodes, self.general.by_levels());
         let max_iterations = request.rule.most_iterations();
         let mut state = [RunState::new(self.buffer)];
@@ -154,6 +161,9 @@ impl Runner {
         let iterations = state[0].iterations;
         self.buffer = state[0].buffer;
         self.iterations += iterations;
+        if iterations > 0 {
+            self.constants = (!request.depends_on_old_messages()).then_some(request.inference);
+        }
         let outcome = match standing {
             Standing::Contradiction { variable } => {
                 let count = state[0].found.error_count;
@@ -250,7 +260,7 @@ fn compare(case: &Case, schedule: &Schedule, steps: &[Step], size: u64) {
             Step::Reload => {
                 let (messages, iterations) = cpu.messages();
                 cpu.set_messages(&messages, iterations);
-                program.buffer = 1;
+                (program.buffer, program.constants) = (1, None);
                 program
                     .general
                     .set_messages(program.stream.queue(&program.current), 1, &messages)
@@ -409,7 +419,7 @@ fn what_cannot_be_done_says_why() {
         (RunRequest { inference: Inference::MaxProduct, ..iterations }, true),
     ] {
         assert_eq!(general.serves(&request), served);
-        let error = general.begin(stream.queue(&current), &request, 0).unwrap_err();
+        let error = general.begin(stream.queue(&current), &request, 0, false).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)), "{error}");
     }
     let history = StopRule::Bingo {
@@ -418,8 +428,9 @@ fn what_cannot_be_done_says_why() {
         max_iterations: u64::MAX - 1,
         history: u64::MAX,
     };
-    let error = general.begin(stream.queue(&current), &RunRequest::new(history), 0).unwrap_err();
+    let error =
+        general.begin(stream.queue(&current), &RunRequest::new(history), 0, false).unwrap_err();
     assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
     // The program is as before.
-    general.begin(stream.queue(&current), &iterations, 0).unwrap();
+    general.begin(stream.queue(&current), &iterations, 0, false).unwrap();
 }
