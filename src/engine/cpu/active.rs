@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// Estimated nanoseconds of a trial of marks for each edge, until there has been one: two iterations.
 const TRIAL: u64 = 60;
+/// Iterations by marks in a row that take longer than those by the plan, until these go on. (One may have been interrupted.)
+const MOST_SLOW: u32 = 3;
 /// The most times as long as a trial that iterations go without marks before the next one.
 const MOST_PATIENCE: f64 = 64.0;
 
@@ -32,6 +34,8 @@ pub(super) struct Active {
     /// How long the last trial of marks has taken, and iterations by the plan since.
     trial: Duration,
     since_trial: Duration,
+    /// Iterations by marks in a row that took longer than those by the plan.
+    slow: u32,
     /// So many times as long as the last trial, iterations go without marks: now, and at first.
     patience: f64,
     first_patience: f64,
@@ -83,6 +87,7 @@ impl Active {
             by_plan: None,
             trial,
             since_trial: Duration::ZERO,
+            slow: 0,
             patience,
             first_patience: patience,
             constants_settled: false,
@@ -141,24 +146,26 @@ impl Active {
 
     fn ran_by_marks(&mut self, time: Duration) {
         let is_slower = self.by_plan.is_some_and(|by_plan| time > by_plan);
+        self.slow = if is_slower { self.slow + 1 } else { 0 };
         self.next = match self.next {
             Next::Plan | Next::AllMarked => {
                 self.trial = time;
                 Next::Trial
             }
-            Next::Trial | Next::Marks if is_slower => {
-                if self.next == Next::Trial {
-                    self.trial += time;
-                    self.patience = (2.0 * self.patience).min(MOST_PATIENCE);
-                }
-                self.since_trial = Duration::ZERO;
+            Next::Trial if is_slower => {
+                self.trial += time;
+                self.patience = (2.0 * self.patience).min(MOST_PATIENCE);
                 Next::Plan
             }
+            Next::Marks if self.slow >= MOST_SLOW => Next::Plan,
             Next::Trial | Next::Marks => {
                 self.patience = self.first_patience;
                 Next::Marks
             }
         };
+        if self.next == Next::Plan {
+            self.since_trial = Duration::ZERO;
+        }
     }
 }
 
@@ -177,6 +184,7 @@ mod tests {
             by_plan: None,
             trial: 2 * MS,
             since_trial: Duration::ZERO,
+            slow: 0,
             patience: 4.0,
             first_patience: 4.0,
             constants_settled: false,
@@ -215,9 +223,13 @@ mod tests {
             active.ran_by_marks(MS / 2);
             assert!(active.goes_by_marks());
         }
-        active.ran_by_marks(2 * MS);
+        // One that takes longer may have been interrupted.
+        for slow in [true, true, false, true, true, true] {
+            assert!(active.goes_by_marks());
+            active.ran_by_marks(if slow { 2 * MS } else { MS / 2 });
+        }
         assert!(!active.goes_by_marks());
-        // The trial was worth while, and took three and a half.
+        // The trial was worth while, and its first iteration took three.
         assert_eq!(until_trial(&mut active), 12);
     }
 
