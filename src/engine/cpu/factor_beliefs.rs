@@ -5,15 +5,20 @@ use super::values::Values;
 use super::workspace::Workspace;
 use crate::engine::factor_tables::FactorTables;
 use crate::error::Result;
-use crate::kernel::{TableInputs, table_belief};
+use crate::kernel::{EncodedMessage, TableInputs, table_belief};
 use crate::memory::{NoMemory, fit};
 use std::sync::Arc;
 
 /// The beliefs of all factors at the last measurement, and what the next ones are computed from.
 pub(super) struct FactorBeliefs {
     beliefs: Values,
+    /// The messages to factors then, by edge.
+    inputs: Values,
     tables: Arc<FactorTables>,
 }
+
+/// No message.
+const NONE: EncodedMessage = EncodedMessage(u64::MAX);
 
 impl FactorBeliefs {
     /// Uniform beliefs. Errors: no memory.
@@ -24,11 +29,11 @@ impl FactorBeliefs {
             let uniform = 1.0 / entries.len() as f64;
             entries.for_each(|index| beliefs.set_number(index, uniform));
         }
-        Ok(Self { beliefs, tables })
+        Ok(Self { beliefs, inputs: Values::new(state.value_count, NONE)?, tables })
     }
 
     /// Replaces the belief of a factor by the one that follows from `State::by_edge`, and returns its largest
-    /// change; a belief that is 0/0 is left alone, and has not changed. If it is one of those that are only recalled, for the next
+    /// change: none where the messages are those that it was last made of. A belief that is 0/0 is left alone, and has not changed. If it is one of those that are only recalled, for the next
     /// ones to be compared with, what it was before is not known: it is NaN then, and so is the change to the next one that is not
     /// 0/0.
     pub(super) fn replace(
@@ -42,7 +47,15 @@ impl FactorBeliefs {
             let messages =
                 state.edge_values(edges.start).start..state.edge_values(edges.end - 1).end;
             fit(inputs, messages.len())?;
-            inputs.extend(state.by_edge.slice(messages));
+            inputs.extend(state.by_edge.slice(messages.clone()));
+            let mut differs = false;
+            for (index, &message) in messages.zip(&*inputs) {
+                differs |= self.inputs.replace(index, message);
+            }
+            // (What is 0/0 is noted where it is recalled.)
+            if !differs && !recalling {
+                return Ok(0.0);
+            }
         }
         radices.clear();
         fit(radices, state.graph.arity(factor))?;

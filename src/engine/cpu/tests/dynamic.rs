@@ -307,7 +307,7 @@ fn without_spared(report: RunReport) -> RunReport {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases(30, 300)))]
+    #![proptest_config(ProptestConfig::with_cases(cases(10, 300)))]
 
     /// Which messages an active set computes changes nothing: by marks, without, and by turns, on one thread and on several.
     #[test]
