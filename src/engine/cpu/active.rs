@@ -39,6 +39,8 @@ pub(super) struct Active {
     /// So many times as long as the last trial, iterations go without marks: now, and at first.
     patience: f64,
     first_patience: f64,
+    /// How many times as long as by the plan an iteration by marks may take.
+    bound: f64,
     /// Whether messages of factors with one variable are stored, or dropped, as they will be in the rest of the run.
     pub(super) constants_settled: bool,
     /// Number of messages that were left out.
@@ -90,6 +92,7 @@ impl Active {
             slow: 0,
             patience,
             first_patience: patience,
+            bound: tuning.marks_bound,
             constants_settled: false,
             spared: 0,
         })
@@ -145,7 +148,7 @@ impl Active {
     }
 
     fn ran_by_marks(&mut self, time: Duration) {
-        let is_slower = self.by_plan.is_some_and(|by_plan| time > by_plan);
+        let is_slower = self.by_plan.is_some_and(|by_plan| time > by_plan.mul_f64(self.bound));
         self.slow = if is_slower { self.slow + 1 } else { 0 };
         self.next = match self.next {
             Next::Plan | Next::AllMarked => {
@@ -187,6 +190,7 @@ mod tests {
             slow: 0,
             patience: 4.0,
             first_patience: 4.0,
+            bound: 1.0,
             constants_settled: false,
             spared: 0,
         }

@@ -51,6 +51,8 @@ measured! {
         /// How many times as long as a trial of marks an active set goes on without them at first. Without end, they are never
         /// tried; where it is 0, they are used from the start.
         patience_without_marks: f64 = 4.0,
+        /// How many times as long as an iteration without marks one by marks may take.
+        marks_bound: f64 = 1.0,
         /// Largest degree of a variable at which an active set marks the messages that read a changed one.
         marking_degree: usize = 64,
         /// Levels of a random order with fewer messages are run by one thread.

@@ -59,11 +59,15 @@ const MIXED: Tuning = Tuning {
 /// As [`EAGER`], but levels do not run on several threads: classes are taken apart where they can be, and run in lanes.
 const APART: Tuning = Tuning { worthwhile: 0.0, mixed_batch: usize::MAX, ..EAGER };
 
-/// An active set goes by marks wherever it can, never, and tries them as often as it can.
+/// An active set goes by marks wherever it can, never, and for two of three iterations.
 const BY_MARKS: Tuning = Tuning { patience_without_marks: 0.0, ..Tuning::MEASURED };
 const NO_MARKS: Tuning = Tuning { patience_without_marks: f64::INFINITY, ..Tuning::MEASURED };
-const SOME_MARKS: Tuning =
-    Tuning { patience_without_marks: 1e-9, marking_degree: 2, ..Tuning::MEASURED };
+const SOME_MARKS: Tuning = Tuning {
+    patience_without_marks: 1e-9,
+    marks_bound: 0.0,
+    marking_degree: 2,
+    ..Tuning::MEASURED
+};
 
 /// A graph with high-degree variables, high-arity factors, duplicates and mixed cardinalities, evidence, and ranks.
 #[derive(Clone, Debug)]
